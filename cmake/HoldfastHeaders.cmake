@@ -3,7 +3,8 @@ holdfast_glob(headers
   "${PROJECT_SOURCE_DIR}/include/holdfast/*.hpp" "${PROJECT_SOURCE_DIR}/src/base/*.hpp"
   "${PROJECT_SOURCE_DIR}/src/driver/*.hpp" "${PROJECT_SOURCE_DIR}/src/client/*.hpp"
   "${PROJECT_SOURCE_DIR}/src/recipes/*.hpp")
-foreach(kind IN LISTS HOLDFAST_DRIVERS)
+get_property(drivers GLOBAL PROPERTY HOLDFAST_DRIVERS)
+foreach(kind IN LISTS drivers)
   holdfast_glob(driver_headers "${PROJECT_SOURCE_DIR}/src/drivers/${kind}/*.hpp")
   list(APPEND headers ${driver_headers})
 endforeach()
