@@ -1,4 +1,5 @@
-// What somebody else's program looks like: it knows the public header and nothing of this repository.
+// What somebody else's program looks like: it knows the public header and nothing of this
+// repository.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
