@@ -10,6 +10,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_
 if(TARGET holdfast-cli)
   install(TARGETS holdfast-cli)
 endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION "${package_dir}")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/holdfast-config.cmake.in" holdfast-config.cmake
@@ -24,11 +25,13 @@ install(FILES
 # library that exists in one flavour only.
 list(JOIN pkgconfig ", " requires)
 set(libs "-lboost_url ${CMAKE_THREAD_LIBS_INIT}")
-set(private "")
 if(BUILD_SHARED_LIBS)
-  set(private ".private")
+  set(dependencies "Libs: -L\${libdir} -lholdfast\nLibs.private: ${libs}\nRequires.private: ${requires}")
+else()
+  set(dependencies "Libs: -L\${libdir} -lholdfast ${libs}\nRequires: ${requires}")
 endif()
 # Relative to the .pc file, so that an installed tree can be moved.
 file(RELATIVE_PATH prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" prefix "${prefix}")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/holdfast.pc.in" holdfast.pc @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/holdfast.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")

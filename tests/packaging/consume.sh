@@ -8,7 +8,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 if [[ $way == pkg_config ]]; then
-  export PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name holdfast.pc)")
+  export PKG_CONFIG_PATH LD_LIBRARY_PATH
+  PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name holdfast.pc)")
+  LD_LIBRARY_PATH=$(pkg-config --variable=libdir holdfast)  # for a shared build
   pkg-config --print-errors --exists holdfast
   # shellcheck disable=SC2046  # words, on purpose
   "$compiler" -std=c++20 "$here/consumer.cpp" -o "$work/consumer" $(pkg-config --cflags --libs holdfast)
