@@ -23,7 +23,7 @@ inline constexpr std::size_t max_name_bytes = 512;
 /// 1 to 64 names.
 [[nodiscard]] Result<std::vector<std::string>> canonical_names(std::vector<std::string> names);
 
-/// The name made printable for messages: quoted, cut to 80 characters, control bytes escaped.
-[[nodiscard]] std::string quoted(std::string_view text);
+/// The text made printable for messages: quoted, cut, control bytes escaped.
+[[nodiscard]] std::string quoted(std::string_view text, std::size_t max_characters = 80);
 
 }  // namespace holdfast

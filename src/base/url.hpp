@@ -42,6 +42,7 @@ class Url {
   [[nodiscard]] const std::string& redacted() const noexcept { return redacted_; }
 
  private:
+  class Parser;
   std::string scheme_, user_, password_, path_, redacted_;
   std::vector<Host> hosts_;
   std::map<std::string, std::string, std::less<>> options_;
