@@ -34,7 +34,7 @@ if(HOLDFAST_SANITIZE)
   endif()
 endif()
 
-# holdfast_glob(VARIABLE PATTERN…): the sources of this folder that match; a new file needs no change here.
+# holdfast_glob(VARIABLE PATTERN…): the files that match, in sub-folders too; a new one needs no change here.
 macro(holdfast_glob variable)
-  file(GLOB ${variable} CONFIGURE_DEPENDS ${ARGN})
+  file(GLOB_RECURSE ${variable} CONFIGURE_DEPENDS ${ARGN})
 endmacro()
