@@ -20,7 +20,8 @@ class UniqueFunction<R(Args...)> {
   UniqueFunction(std::nullptr_t) noexcept {}
 
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, UniqueFunction> && std::is_invocable_r_v<R, F&, Args...>)
+    requires(!std::is_same_v<std::remove_cvref_t<F>, UniqueFunction> &&
+             std::is_invocable_r_v<R, F&, Args...>)
   UniqueFunction(F&& callable) {
     using Stored = std::decay_t<F>;
     if constexpr (fits<Stored>) {
@@ -58,9 +59,12 @@ class UniqueFunction<R(Args...)> {
   static constexpr bool fits = sizeof(F) <= capacity && alignof(F) <= alignof(std::max_align_t) &&
                                std::is_nothrow_move_constructible_v<F>;
 
+  // The cast drops a result that a void signature does not want.
   template <class F>
   static constexpr Actions in_place{
-      [](void* at, Args&&... args) -> R { return (*static_cast<F*>(at))(std::forward<Args>(args)...); },
+      [](void* at, Args&&... args) -> R {
+        return static_cast<R>((*static_cast<F*>(at))(std::forward<Args>(args)...));
+      },
       [](void* from, void* to) noexcept {
         ::new (to) F(std::move(*static_cast<F*>(from)));
         static_cast<F*>(from)->~F();
@@ -69,7 +73,9 @@ class UniqueFunction<R(Args...)> {
 
   template <class F>
   static constexpr Actions on_heap{
-      [](void* at, Args&&... args) -> R { return (**static_cast<F**>(at))(std::forward<Args>(args)...); },
+      [](void* at, Args&&... args) -> R {
+        return static_cast<R>((**static_cast<F**>(at))(std::forward<Args>(args)...));
+      },
       [](void* from, void* to) noexcept { ::new (to) F*(*static_cast<F**>(from)); },
       [](void* at) noexcept { delete *static_cast<F**>(at); }};
 
