@@ -9,8 +9,8 @@ namespace holdfast {
 /// What a store can promise, as data: `holdfast info` prints it and the documentation's store table
 /// is generated from it. A request beyond it is refused, never silently weakened.
 struct Capabilities {
-  std::string store;      ///< the kind of store, "sqlite"
-  std::string version;    ///< the store's own version, as far as known
+  std::string store;    ///< the kind of store, "sqlite"
+  std::string version;  ///< the store's own version, as far as known
   bool exclusive = false;
   bool shared = false;
   bool permits = false;
@@ -33,7 +33,7 @@ struct Capabilities {
   bool survives_server_restart = false;  ///< leases and tokens are still there afterwards
   bool survives_failover = false;        ///< … and after a fail-over to a replica
   bool survives_partition = false;       ///< a minority never grants
-  std::string exclusion;                 ///< "one process", "single node, durable", "consensus", "best effort"
+  std::string exclusion;  ///< "one process", "single node, durable", "consensus", "best effort"
 
   std::chrono::milliseconds min_ttl{100};
   std::chrono::milliseconds max_ttl{std::chrono::hours{24}};

@@ -34,7 +34,8 @@ class Cell {
 
   /// Waits until the version is higher than `since`, for at most `wait`; empty when the wait ended
   /// first. Versions in between may be skipped: what comes back is the newest.
-  [[nodiscard]] std::optional<CellValue> watch(std::uint64_t since, std::chrono::milliseconds wait) const;
+  [[nodiscard]] std::optional<CellValue> watch(std::uint64_t since,
+                                               std::chrono::milliseconds wait) const;
 
  private:
   friend class Client;

@@ -24,8 +24,8 @@ namespace holdfast {
 ///
 /// URLs: `memory:` (this process only; `memory:NAME` is shared by all clients of the process that
 /// name it), `sqlite:///var/lib/app/locks.db` (all processes of this machine), and one scheme a
-/// further store; docs/stores/ has a page each. Names are any UTF-8 without control characters, 1 to
-/// 512 bytes; `domain:type:id` is the recommended form.
+/// further store; docs/stores/ has a page each. Names are any UTF-8 without control characters, 1
+/// to 512 bytes; `domain:type:id` is the recommended form.
 ///
 /// The destructor releases what is still held, ends all waits with errc::closed and returns within
 /// ClientOptions::request_timeout. In a child of fork(2) a client is dead and its leases are lost
@@ -41,24 +41,32 @@ class Client {
   /// Throws bad_name or bad_argument, before anything is sent; so do the other makers.
   [[nodiscard]] Mutex mutex(std::string_view name, const LeaseOptions& options = {}) const;
   /// Several names, taken together. 1 to 64 names; duplicates count once.
-  [[nodiscard]] Mutex mutex(std::initializer_list<std::string_view> names, const LeaseOptions& options = {}) const;
-  [[nodiscard]] Mutex mutex(std::span<const std::string> names, const LeaseOptions& options = {}) const;
-  [[nodiscard]] SharedMutex shared_mutex(std::string_view name, const LeaseOptions& options = {}) const;
+  [[nodiscard]] Mutex mutex(std::initializer_list<std::string_view> names,
+                            const LeaseOptions& options = {}) const;
+  [[nodiscard]] Mutex mutex(std::span<const std::string> names,
+                            const LeaseOptions& options = {}) const;
+  [[nodiscard]] SharedMutex shared_mutex(std::string_view name,
+                                         const LeaseOptions& options = {}) const;
   /// `permits` in all, of which each lease takes `count`.
-  [[nodiscard]] Semaphore semaphore(std::string_view name, std::uint32_t permits, const LeaseOptions& options = {},
+  [[nodiscard]] Semaphore semaphore(std::string_view name, std::uint32_t permits,
+                                    const LeaseOptions& options = {},
                                     std::uint32_t count = 1) const;
   /// Any number of names on the reader's side (what `holdfast run --shared A B` takes).
-  [[nodiscard]] SharedMutex::Shared shared(std::span<const std::string> names, const LeaseOptions& options = {}) const;
+  [[nodiscard]] SharedMutex::Shared shared(std::span<const std::string> names,
+                                           const LeaseOptions& options = {}) const;
   [[nodiscard]] Cell cell(std::string_view name) const;
 
   [[nodiscard]] const Capabilities& capabilities() const noexcept;
   /// The store's URL without secrets.
   [[nodiscard]] const std::string& url() const noexcept;
 
-  /// Who holds a resource and who waits for it, as the store sees it. An unknown name has no holders.
+  /// Who holds a resource and who waits for it, as the store sees it. An unknown name has no
+  /// holders.
   [[nodiscard]] ResourceInfo inspect(std::string_view name) const;
-  /// Resources that are held or waited for, by name, whose name starts with `prefix`; at most `limit`.
-  [[nodiscard]] std::vector<ResourceInfo> list(std::string_view prefix = {}, std::size_t limit = 1000) const;
+  /// Resources that are held or waited for, by name, whose name starts with `prefix`; at most
+  /// `limit`.
+  [[nodiscard]] std::vector<ResourceInfo> list(std::string_view prefix = {},
+                                               std::size_t limit = 1000) const;
   /// An operator's force-release: takes the resource from all its holders, who are told, and raises
   /// the token. Returns how many holders were removed.
   std::size_t revoke(std::string_view name) const;

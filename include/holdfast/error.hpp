@@ -5,7 +5,8 @@
 
 namespace holdfast {
 
-/// Why an operation did not do what it was asked. The values are stable; new ones are added at the end.
+/// Why an operation did not do what it was asked. The values are stable; new ones are added at the
+/// end.
 enum class errc {
   timeout = 1,    ///< the wait ended first (or the resource was busy and no wait was allowed)
   canceled,       ///< a stop token asked the wait to end

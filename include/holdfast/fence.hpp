@@ -21,22 +21,25 @@ class Fence {
       if (highest_.compare_exchange_weak(seen, token, std::memory_order_acq_rel)) return true;
     return false;
   }
-  [[nodiscard]] std::uint64_t highest() const noexcept { return highest_.load(std::memory_order_acquire); }
+  [[nodiscard]] std::uint64_t highest() const noexcept {
+    return highest_.load(std::memory_order_acquire);
+  }
 
  private:
   std::atomic<std::uint64_t> highest_{0};
 };
 
-/// The same in SQL, in SQLite's dialect (docs/fencing.md has others): a table that remembers the highest
-/// token a resource has seen. Run `admit` in the transaction that does the guarded work; if it
-/// changes no row, a newer holder has been here: roll back.
+/// The same in SQL, in SQLite's dialect (docs/fencing.md has others): a table that remembers the
+/// highest token a resource has seen. Run `admit` in the transaction that does the guarded work; if
+/// it changes no row, a newer holder has been here: roll back.
 namespace fence_sql {
 inline constexpr std::string_view create_table =
     "CREATE TABLE IF NOT EXISTS holdfast_fence (resource TEXT PRIMARY KEY, token BIGINT NOT NULL)";
 /// Parameters: resource name, token.
 inline constexpr std::string_view admit =
     "INSERT INTO holdfast_fence (resource, token) VALUES (?1, ?2) "
-    "ON CONFLICT (resource) DO UPDATE SET token = excluded.token WHERE excluded.token >= holdfast_fence.token";
+    "ON CONFLICT (resource) DO UPDATE SET token = excluded.token WHERE excluded.token >= "
+    "holdfast_fence.token";
 }  // namespace fence_sql
 
 }  // namespace holdfast

@@ -21,7 +21,8 @@ class Hold;
 /// What a holder may believe.
 enum class LeaseState {
   held,      ///< ours until valid_until() at least
-  doubtful,  ///< the store has been out of reach since the last renewal; ours until valid_until() at most
+  doubtful,  ///< the store has been out of reach since the last renewal; ours until valid_until()
+             ///< at most
   lost,      ///< over without a release; see Lease::loss_reason()
   released,  ///< given back by us
 };
@@ -40,7 +41,7 @@ enum class LossReason {
 enum class ReleaseOutcome {
   released,      ///< the store confirmed that it was ours and that it is free
   already_lost,  ///< it was not ours any more: what was done last may not have been protected
-  unknown,       ///< no answer; Holdfast goes on releasing in the background until the TTL has passed
+  unknown,  ///< no answer; Holdfast goes on releasing in the background until the TTL has passed
 };
 
 [[nodiscard]] std::string_view to_string(LeaseState) noexcept;
@@ -51,8 +52,9 @@ enum class ReleaseOutcome {
 /// What an owner holds, for a limited time. Move-only, and the only thing that can release.
 ///
 /// A lease can end under its holder (expiry, revocation, store out of reach). It says so in time:
-/// stop_token() fires, state() turns to lost, ensure_held() throws; all no later than valid_until(),
-/// which counts from just before the request was sent (rule 2 of docs/architecture.md).
+/// stop_token() fires, state() turns to lost, ensure_held() throws; all no later than
+/// valid_until(), which counts from just before the request was sent (rule 2 of
+/// docs/architecture.md).
 ///
 /// The destructor never throws and never waits for the store: it releases in the background.
 /// Call release() to learn the outcome. Thread-safe: const members may be called from any thread;
@@ -98,9 +100,9 @@ class Lease {
   /// Non-throwing twin: sets errc::lost and returns false.
   bool ensure_held(std::error_code& error) const noexcept;
 
-  /// Extends the lease now by one TTL and waits for the store's answer. Throws errc::lost when it is
-  /// gone, errc::unavailable or errc::unknown when the store gave no answer (the lease then stays
-  /// doubtful until valid_until()). Never re-creates a lease that is gone.
+  /// Extends the lease now by one TTL and waits for the store's answer. Throws errc::lost when it
+  /// is gone, errc::unavailable or errc::unknown when the store gave no answer (the lease then
+  /// stays doubtful until valid_until()). Never re-creates a lease that is gone.
   void renew();
   void renew(std::error_code& error) noexcept;
 

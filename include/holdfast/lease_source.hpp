@@ -37,7 +37,9 @@ class LeaseSource {
   [[nodiscard]] Lease acquire(std::stop_token stop) const;
 
   /// One try, no wait.
-  [[nodiscard]] std::optional<Lease> try_acquire() const { return attempt(boot_clock::time_point::min(), {}); }
+  [[nodiscard]] std::optional<Lease> try_acquire() const {
+    return attempt(boot_clock::time_point::min(), {});
+  }
   [[nodiscard]] std::optional<Lease> try_acquire(std::error_code& error) const noexcept {
     return attempt(boot_clock::time_point::min(), {}, error);
   }
@@ -83,7 +85,8 @@ class LeaseSource {
 
   /// `wait` from now, saturated: huge waits mean "for ever".
   template <class Rep, class Period>
-  [[nodiscard]] static boot_clock::time_point after(std::chrono::duration<Rep, Period> wait) noexcept {
+  [[nodiscard]] static boot_clock::time_point after(
+      std::chrono::duration<Rep, Period> wait) noexcept {
     using namespace std::chrono;
     if (wait <= wait.zero()) return boot_clock::time_point::min();
     if (duration<double>(wait) > hours(24 * 365 * 10)) return boot_clock::time_point::max();
@@ -92,14 +95,16 @@ class LeaseSource {
 
  protected:
   friend class Client;
-  LeaseSource(std::shared_ptr<client::Engine> engine, std::shared_ptr<const client::Recipe> recipe) noexcept
+  LeaseSource(std::shared_ptr<client::Engine> engine,
+              std::shared_ptr<const client::Recipe> recipe) noexcept
       : engine_(std::move(engine)), recipe_(std::move(recipe)) {}
 
   std::shared_ptr<client::Engine> engine_;
   std::shared_ptr<const client::Recipe> recipe_;
 
  private:
-  [[nodiscard]] std::optional<Lease> attempt(boot_clock::time_point deadline, std::stop_token stop) const;
+  [[nodiscard]] std::optional<Lease> attempt(boot_clock::time_point deadline,
+                                             std::stop_token stop) const;
   [[nodiscard]] std::optional<Lease> attempt(boot_clock::time_point deadline, std::stop_token stop,
                                              std::error_code& error) const noexcept;
 };

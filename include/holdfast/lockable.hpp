@@ -12,9 +12,9 @@ namespace holdfast {
 /// Makes a Mutex fit std::unique_lock, std::scoped_lock and std::lock (*TimedLockable*).
 ///
 /// What a lease cannot promise to them: they are specified to own the mutex during their whole
-/// lifetime, and `unlock()` has nowhere to report a loss. A lease can be lost at any time. So pass an
-/// `on_loss` callback that stops the guarded work, or use Lease itself, which can be asked. Threads
-/// that share one adapter exclude each other also while the lease is lost. Thread-safe.
+/// lifetime, and `unlock()` has nowhere to report a loss. A lease can be lost at any time. So pass
+/// an `on_loss` callback that stops the guarded work, or use Lease itself, which can be asked.
+/// Threads that share one adapter exclude each other also while the lease is lost. Thread-safe.
 class Lockable {
  public:
   /// `on_loss` is called as Lease::on_loss() says, for each lease that is lost while locked.

@@ -22,7 +22,8 @@ struct LeaseOptions {
   /// Long: survives longer outages of the store.
   std::chrono::milliseconds ttl{30'000};
 
-  /// Renew in the background each TTL/3. Off: the lease ends after one TTL unless renew() is called.
+  /// Renew in the background each TTL/3. Off: the lease ends after one TTL unless renew() is
+  /// called.
   bool auto_renew = true;
 
   /// Hard cap on the whole hold, after which the lease is lost with LossReason::hold_limit.
@@ -38,7 +39,8 @@ struct LeaseOptions {
   /// counted in the client, the token stays the same. Needs an explicit owner. Default: off.
   bool reentrant = false;
 
-  /// Free text for operators, shown by `holdfast inspect`; up to 256 bytes. Never put a secret here.
+  /// Free text for operators, shown by `holdfast inspect`; up to 256 bytes. Never put a secret
+  /// here.
   std::string_view note{};
 };
 static_assert(std::is_trivially_destructible_v<LeaseOptions>,
@@ -66,8 +68,9 @@ struct ClientOptions {
   /// How long a store may take for one request before it counts as out of reach. 10 ms to 1 min.
   std::chrono::milliseconds request_timeout{5'000};
 
-  /// Upper bound on the number of times that a lease passes from thread to thread inside this client
-  /// while others wait at the store, before it goes back to the store. 0: never pass locally.
+  /// Upper bound on the number of times that a lease passes from thread to thread inside this
+  /// client while others wait at the store, before it goes back to the store. 0: never pass
+  /// locally.
   unsigned local_passes = 64;
 
   /// Upper bound on the time that such passing may take while others wait at the store.

@@ -7,7 +7,8 @@
 
 namespace holdfast {
 
-/// How the tenure before ours ended. After `expired` or `revoked` the protected data may be half written.
+/// How the tenure before ours ended. After `expired` or `revoked` the protected data may be half
+/// written.
 enum class Predecessor { none, released, expired, revoked };
 
 /// The way a resource is held or asked for.

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <cstdint>
+#include <atomic>
+#include <condition_variable>
 #include <memory>
 
 #include "base/clock.hpp"
@@ -19,28 +20,24 @@ namespace holdfast {
 class Loop {
  public:
   Loop();
-  ~Loop();  ///< stop() first
+  ~Loop();
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
   /// Runs a task on the loop, soon. Thread-safe.
   void post(Task task);
 
-  /// A blocking call: runs `start` on the loop and returns when `done()` was called for it. If no one
-  /// drives the loop, the calling thread does. Thread-safe; must not be called on the loop.
   class Call;
 
-  /// Runs `start` on the loop in the calling thread if no one drives it now, without waiting for
+  /// Runs a task on the loop in the calling thread if no one drives it now, without waiting for
   /// anything that it sets off; else returns false and does nothing. Thread-safe.
-  bool try_run(Task& start);
+  bool try_run(Task& task);
 
   /// True in the thread that drives the loop now.
   [[nodiscard]] bool on_loop() const noexcept;
 
-  /// Ends the background thread; tasks that have not run never will. Idempotent.
+  /// Ends the background thread. Calls go on to work: their callers drive the loop. Idempotent.
   void stop() noexcept;
-  /// In a child of fork(2): forgets the thread without joining it.
-  void abandon() noexcept;
 
   [[nodiscard]] boost::asio::io_context& context() noexcept;
 
@@ -78,25 +75,30 @@ class Loop {
   std::shared_ptr<State> state_;
 };
 
-/// Lives on the stack of the caller. `done()` may be called from any thread, once.
+/// One blocking call; lives on the stack of the caller. done() may be called from any thread, once.
 class Loop::Call {
  public:
-  explicit Call(Loop& loop) noexcept;
-  ~Call();
+  explicit Call(Loop& loop) noexcept : loop_(*loop.state_) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  /// Starts the work on the loop: at once in this thread if no one drives it, else posted.
+  /// Runs the task on the loop: at once in this thread if no one drives it, else posted.
   void start(Task task);
-  /// Waits until done(), driving the loop if no one else does. start() is not required before it.
-  void wait();
+  /// Waits until done() and drives the loop meanwhile if no one else does. False: `deadline` came
+  /// first; the call goes on, and must be waited for again before it is destroyed.
+  [[nodiscard]] bool wait_until(Instant deadline);
+  void wait() { (void)wait_until(Instant::max()); }
   void done() noexcept;
 
  private:
-  friend class Loop;
   friend struct Loop::State;
-  struct State;
-  std::shared_ptr<State> state_;
+  Loop::State& loop_;
+  std::condition_variable wake_;
+  std::atomic<bool> done_{false};
+  bool promoted_ = false;  // asked to drive
+  bool driving_ = false;
+  Call* before_ = nullptr;  // in the list of parked calls
+  Call* after_ = nullptr;
 };
 
 }  // namespace holdfast

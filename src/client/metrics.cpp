@@ -1,10 +1,19 @@
 #include <holdfast/metrics.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
 namespace holdfast {
+
+void Histogram::add(std::chrono::nanoseconds duration) noexcept {
+  const auto micros = std::max<std::chrono::nanoseconds::rep>(duration.count(), 0) / 1000;
+  const auto bucket = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(micros)));
+  ++buckets[std::min(bucket, buckets.size() - 1)];
+  ++count;
+  sum += duration;
+}
 
 std::chrono::microseconds Histogram::quantile(double q) const noexcept {
   // Not `count`: a snapshot taken while others record may be one entry ahead of the buckets.

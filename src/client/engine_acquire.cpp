@@ -1,0 +1,297 @@
+#include <stop_token>
+
+#include "client/engine.hpp"
+
+namespace holdfast::client {
+
+namespace {
+
+Failure busy(const Recipe& recipe) {
+  return {errc::timeout,
+          "'" + recipe.names.front() + "' is held or waited for by this client already"};
+}
+
+/// Would this request do with a lease that another one asked for?
+bool interchangeable(const Recipe& a, const Recipe& b) {
+  return a.owner.empty() && b.owner.empty() && a.ttl == b.ttl && a.auto_renew && b.auto_renew &&
+         a.note == b.note;
+}
+
+}  // namespace
+
+/// Deletes itself when it is finished, on the loop.
+struct Engine::AsyncTicket final : Ticket {
+  AsyncTicket(std::shared_ptr<Engine> owner, std::shared_ptr<const Recipe> from, Instant until,
+              Instant begun, Done call)
+      : Ticket(std::move(from), until, begun),
+        engine(std::move(owner)),
+        done(std::move(call)),
+        timer(engine->loop_) {}
+
+  void finished() noexcept override {
+    engine->loop_.post([this] {
+      on_stop.reset();
+      timer.cancel();
+      const std::unique_ptr<AsyncTicket> self(this);
+      if (result->ok()) return done(nullptr, std::move(*result).value());
+      const Failure& failure = result->failure();
+      if (failure.code == errc::timeout) return done(nullptr, std::nullopt);
+      done(std::make_exception_ptr(Error(failure.code, failure.words)), std::nullopt);
+    });
+  }
+
+  struct OnStop {
+    AsyncTicket* ticket;
+    void operator()() const noexcept { ticket->engine->cancel(*ticket); }
+  };
+
+  std::shared_ptr<Engine> engine;
+  Done done;
+  Loop::Timer timer;  // ends the wait in the local queue; the driver ends that at the store
+  std::optional<std::stop_callback<OnStop>> on_stop;
+};
+
+Result<Lease> Engine::acquire(const std::shared_ptr<const Recipe>& recipe, Instant deadline,
+                              std::stop_token stop) {
+  if (auto failure = unusable()) return *failure;
+  BlockingTicket ticket(loop_, recipe, deadline, clock_.now());
+  const auto begun = begin(ticket);
+  if (begun != Begun::finished) {
+    const auto on_stop = [this, &ticket] { cancel(ticket); };
+    std::optional<std::stop_callback<decltype(on_stop)>> watch;
+    if (stop.stop_possible()) watch.emplace(std::move(stop), on_stop);
+    if (begun == Begun::to_store) ticket.call.start([this, &ticket] { stand(ticket); });
+    if (!ticket.call.wait_until(begun == Begun::queued ? deadline : Instant::max())) {
+      (void)leave_local_queue(ticket);
+      ticket.call.wait();
+    }
+  }
+  return std::move(*ticket.result);
+}
+
+void Engine::start_acquire(const std::shared_ptr<const Recipe>& recipe, Instant deadline,
+                           std::stop_token stop, Done done) {
+  if (forked()) throw Error(errc::closed, unusable()->words);
+  auto* ticket =
+      new AsyncTicket(shared_from_this(), recipe, deadline, clock_.now(), std::move(done));
+  loop_.post([this, ticket, stop = std::move(stop)]() mutable {
+    // On the loop until the end of this task, so that finished() cannot delete it meanwhile.
+    const auto begun = begin(*ticket);
+    if (begun == Begun::finished) return;
+    if (stop.stop_possible()) ticket->on_stop.emplace(std::move(stop), AsyncTicket::OnStop{ticket});
+    if (begun == Begun::to_store) return stand(*ticket);
+    if (ticket->deadline != Instant::max())
+      ticket->timer.arm(ticket->deadline, [this, ticket] { (void)leave_local_queue(*ticket); });
+  });
+}
+
+Engine::Begun Engine::begin(Ticket& ticket) {
+  const Recipe& recipe = *ticket.recipe;
+  std::lock_guard lock(mutex_);
+  ticket.after = tickets_;
+  if (tickets_) tickets_->before = &ticket;
+  tickets_ = &ticket;
+  ++metrics_.waiting;
+  if (closed_) {
+    finish(ticket, Failure{errc::closed, "the client of " + store_ + " is closed"});
+    return Begun::finished;
+  }
+  if (Lane* lane = recipe.lane.get(); lane && lane->busy()) {
+    if (Tenure* holder = lane->holder; holder && recipe.reentrant && !holder->holds.empty()) {
+      const Hold& outer = *holder->holds.front();
+      if (outer.recipe().reentrant && outer.recipe().owner == recipe.owner &&
+          holder->at(clock_.now()) != Tenure::Standing::lost) {
+        finish(ticket,
+               seat(holder->shared_from_this(), ticket, outer.token_offset_, outer.predecessor_));
+        return Begun::finished;
+      }
+    }
+    if (ticket.deadline == Instant::min()) {
+      finish(ticket, busy(recipe));
+      return Begun::finished;
+    }
+    ticket.place = Ticket::Place::local_queue;
+    lane->waiting.push_back(&ticket);
+    return Begun::queued;
+  }
+  if (recipe.lane) recipe.lane->standing = &ticket;
+  ticket.place = Ticket::Place::at_store;
+  return Begun::to_store;
+}
+
+void Engine::stand(Ticket& ticket) {
+  const Recipe& recipe = *ticket.recipe;
+  auto request = std::make_shared<driver::Request>();
+  request->id = Id::random();
+  request->names = recipe.names;
+  request->mode = recipe.mode;
+  request->owner = recipe.owner.empty() ? request->id.hex() : recipe.owner;
+  request->note = recipe.note;
+  request->ttl = recipe.ttl;
+  request->deadline = ticket.deadline;
+  bool canceled = false;
+  {
+    std::lock_guard lock(mutex_);
+    canceled = ticket.canceled;
+    if (driver_ && !canceled) ticket.request = request;
+    if (recipe.lane && !recipe.lane->waiting.empty() && options_.local_passes > 0)
+      request->token_block = pass_block;
+  }
+  if (!driver_)
+    return answered(ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+  if (canceled) return answered(ticket, Failure{errc::canceled, "the wait was canceled"});
+  driver_->acquire(std::move(request), [this, &ticket](Result<driver::Grant> answer) {
+    answered(ticket, std::move(answer));
+  });
+}
+
+void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
+  const Instant now = clock_.now();
+  const auto lane = ticket.recipe->lane;
+  const auto request = ticket.request;
+  if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
+    // It answered so late that the lease is over for us: not ours, and not to be left behind.
+    compensate(request, answer->basis + answer->ttl);
+    answer = Failure{errc::unavailable, "the answer of " + store_ +
+                                            " came after the lease had ended; a longer TTL "
+                                            "or a quicker store is needed"};
+  }
+  if (!answer) {
+    if (answer.failure().code == errc::unknown) compensate(request, now + ticket.recipe->ttl);
+    std::lock_guard lock(mutex_);
+    if (lane) {
+      lane->standing = nullptr;
+      post_stand(next_in(*lane));
+    }
+    return finish(ticket, answer.failure());
+  }
+
+  auto tenure = std::make_shared<Tenure>();
+  tenure->request = request;
+  tenure->recipe = ticket.recipe;
+  tenure->tokens = std::move(answer->tokens);
+  tenure->token_block = answer->token_block;
+  tenure->auto_renew = ticket.recipe->auto_renew;
+  tenure->contended = answer->contended;
+  tenure->contended_since = now;
+  tenure->lane = lane;
+  tenure->confirm(answer->basis, answer->ttl);
+  const Instant renewal = Keeper::renewal_at(*tenure);
+  const Instant verdict =
+      std::min(Keeper::jeopardy_at(*tenure), Instant(Duration(tenure->valid_until.load())));
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) {  // being closed: its close() releases what stands at the store
+      return finish(ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+    }
+    if (lane) {
+      lane->standing = nullptr;
+      lane->holder = tenure.get();
+    }
+    keeper_.add(*tenure);
+    finish(ticket, seat(tenure, ticket, 0, answer->predecessor));
+  }
+  if (watchdog_) watchdog_->arm(std::min(verdict, Instant(Duration(tenure->valid_until.load()))));
+  if (renewal < keep_armed_) {
+    keep_armed_ = renewal;
+    keep_timer_.arm(renewal, [this] { keep(); });
+  }
+}
+
+Lease Engine::seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
+                   std::uint32_t offset, Predecessor predecessor) {
+  const Instant now = clock_.now();
+  auto hold =
+      std::make_shared<Hold>(shared_from_this(), tenure, ticket.recipe, offset, predecessor, now);
+  if (tenure->holds.empty()) {  // by re-entry the limit of the first goes on
+    const auto limit = ticket.recipe->max_hold == Duration::zero() ? Instant::max()
+                                                                   : now + ticket.recipe->max_hold;
+    tenure->hold_limit.store(limit.time_since_epoch().count());
+    tenure->bound();
+    if (limit != Instant::max() && watchdog_) watchdog_->arm(limit);
+  }
+  tenure->holds.push_back(hold.get());
+  ++metrics_.acquired;
+  return Hold::lease(std::move(hold));
+}
+
+Ticket* Engine::next_in(Lane& lane) {
+  if (lane.waiting.empty()) return nullptr;
+  Ticket* ticket = lane.waiting.front();
+  lane.waiting.pop_front();
+  lane.standing = ticket;
+  ticket->place = Ticket::Place::at_store;
+  return ticket;
+}
+
+void Engine::post_stand(Ticket* ticket) {
+  if (!ticket) return;
+  if (closed_) {
+    ticket->recipe->lane->standing = nullptr;
+    return finish(*ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+  }
+  loop_.post([this, ticket] { stand(*ticket); });
+}
+
+void Engine::cancel(Ticket& ticket) {
+  std::lock_guard lock(mutex_);
+  ticket.canceled = true;
+  if (ticket.place == Ticket::Place::local_queue) {
+    std::erase(ticket.recipe->lane->waiting, &ticket);
+    finish(ticket, Failure{errc::canceled,
+                           "the wait for '" + ticket.recipe->names.front() + "' was canceled"});
+  } else if (ticket.place == Ticket::Place::at_store && ticket.request) {
+    loop_.post([this, request = ticket.request] {
+      if (driver_) driver_->cancel(request);
+    });
+  }
+}
+
+bool Engine::leave_local_queue(Ticket& ticket) {
+  std::lock_guard lock(mutex_);
+  if (ticket.place != Ticket::Place::local_queue) return false;
+  std::erase(ticket.recipe->lane->waiting, &ticket);
+  finish(ticket, busy(*ticket.recipe));
+  return true;
+}
+
+void Engine::finish(Ticket& ticket, Result<Lease> result) {
+  (ticket.before ? ticket.before->after : tickets_) = ticket.after;
+  if (ticket.after) ticket.after->before = ticket.before;
+  ticket.place = Ticket::Place::finished;
+  --metrics_.waiting;
+  if (result) {
+    metrics_.wait.add(clock_.now() - ticket.started);
+  } else {
+    switch (result.failure().code) {
+      case errc::timeout:
+        ++metrics_.timed_out;
+        break;
+      case errc::canceled:
+        ++metrics_.canceled;
+        break;
+      case errc::unknown:
+        ++metrics_.unknown;
+        [[fallthrough]];
+      default:
+        ++metrics_.failed;
+    }
+  }
+  ticket.result.emplace(std::move(result));
+  ticket.finished();
+}
+
+bool Engine::pass(Tenure& tenure, Instant now) {
+  Lane* lane = tenure.lane.get();
+  if (!lane || lane->waiting.empty() || closed_) return false;
+  Ticket& next = *lane->waiting.front();
+  if (!may_pass(tenure, now, options_) || !interchangeable(*next.recipe, *tenure.recipe))
+    return false;
+  lane->waiting.pop_front();
+  if (tenure.contended) ++tenure.passes;
+  ++metrics_.local_passes;
+  finish(next, seat(tenure.shared_from_this(), next, tenure.tokens_used++, Predecessor::released));
+  return true;
+}
+
+}  // namespace holdfast::client

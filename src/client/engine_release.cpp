@@ -1,0 +1,120 @@
+#include <algorithm>
+
+#include "client/compensation.hpp"
+#include "client/engine.hpp"
+#include "client/engine_ask.hpp"
+
+namespace holdfast::client {
+
+Engine::Leaving Engine::unseat(Hold& hold) {
+  Tenure& tenure = *hold.tenure_;
+  Leaving leaving;
+  leaving.until = tenure.basis + tenure.ttl;
+  std::unique_lock lock(mutex_);
+  switch (hold.seat_.load()) {
+    case Hold::Seat::released:
+      leaving.outcome = ReleaseOutcome::released;
+      return leaving;
+    case Hold::Seat::lost:
+      leaving.outcome = ReleaseOutcome::already_lost;
+      return leaving;
+    case Hold::Seat::unconfirmed:
+      leaving.request = tenure.request;
+      return leaving;
+    case Hold::Seat::seated:
+      break;
+  }
+  const Instant now = clock_.now();
+  std::erase(tenure.holds, &hold);
+  metrics_.hold.add(now - hold.since_);
+  if (tenure.at(now) == Tenure::Standing::lost) {
+    Signals signals;
+    if (tenure.kept) {  // the watchdog has not been here yet
+      tenure.holds.push_back(&hold);
+      lose(tenure, tenure.loss_reason(), signals);
+      std::erase(tenure.holds, &hold);
+    }
+    hold.seat_.store(Hold::Seat::lost);
+    leaving.outcome = ReleaseOutcome::already_lost;
+    // The store may still have it (a hold limit, or other names of a set); now its holder has
+    // stopped.
+    if (tenure.holds.empty()) leaving.request = tenure.request;
+    lock.unlock();
+    if (!signals.empty()) send(std::move(signals));
+    return leaving;
+  }
+  ++metrics_.released;
+  hold.seat_.store(Hold::Seat::released);
+  if (!tenure.holds.empty() || pass(tenure, now)) {
+    leaving.outcome = ReleaseOutcome::released;
+    return leaving;
+  }
+  keeper_.remove(tenure);
+  if (Lane* lane = tenure.lane.get()) {
+    lane->holder = nullptr;
+    leaving.next = next_in(*lane);
+  }
+  leaving.request = tenure.request;
+  return leaving;
+}
+
+ReleaseOutcome Engine::release(Hold& hold) noexcept {
+  if (forked()) return ReleaseOutcome::already_lost;
+  Leaving leaving = unseat(hold);
+  if (!leaving.request) return *leaving.outcome;
+  if (leaving.outcome || loop_.on_loop()) {
+    depart(leaving);
+    return leaving.outcome.value_or(ReleaseOutcome::unknown);
+  }
+  bool asked = false;
+  const auto answer = ask<driver::Released>([&](driver::Handler<driver::Released> handler) {
+    asked = true;
+    driver_->release(leaving.request, std::move(handler));
+    if (leaving.next)
+      stand(*leaving.next);  // shares the release's transaction where the store batches
+  });
+  if (!asked) {
+    std::lock_guard lock(mutex_);
+    post_stand(leaving.next);
+  }
+  if (answer) {
+    const bool ours = answer.value() == driver::Released::released;
+    hold.seat_.store(ours ? Hold::Seat::released : Hold::Seat::lost);
+    return ours ? ReleaseOutcome::released : ReleaseOutcome::already_lost;
+  }
+  hold.seat_.store(Hold::Seat::unconfirmed);
+  loop_.post(
+      [this, request = leaving.request, until = leaving.until] { compensate(request, until); });
+  return ReleaseOutcome::unknown;
+}
+
+void Engine::release_detached(const std::shared_ptr<Hold>& hold) noexcept {
+  Leaving leaving = unseat(*hold);
+  if (leaving.request) depart(leaving);
+}
+
+void Engine::depart(const Leaving& leaving) {
+  Task task = [self = shared_from_this(), leaving] {
+    if (self->driver_)
+      self->driver_->release(
+          leaving.request, [engine = self.get(), leaving](const Result<driver::Released>& answer) {
+            if (!answer) engine->compensate(leaving.request, leaving.until);
+          });
+    if (leaving.next) self->stand(*leaving.next);
+  };
+  if (!loop_.try_run(task)) loop_.post(std::move(task));
+}
+
+void Engine::compensate(driver::RequestPtr request, Instant until) {
+  if (!driver_ || !request) return;
+  auto& place = compensations_[request->id];
+  if (place) return;  // going on already
+  const Id id = request->id;
+  place = std::make_unique<Compensation>(loop_, *driver_, std::move(request), until, [this, id] {
+    // From within the compensation: gone only after this step.
+    loop_.post([this, id] { compensations_.erase(id); });
+  });
+  place->start();
+}
+
+}  // namespace holdfast::client

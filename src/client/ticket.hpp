@@ -1,0 +1,53 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <holdfast/lease.hpp>
+
+#include "base/loop.hpp"
+#include "base/result.hpp"
+#include "client/recipe.hpp"
+#include "driver/driver.hpp"
+
+namespace holdfast::client {
+
+/// One acquire on its way. Guarded by the engine's mutex until it is finished.
+struct Ticket {
+  Ticket(std::shared_ptr<const Recipe> from, Instant until, Instant begun) noexcept
+      : recipe(std::move(from)), deadline(until), started(begun) {}
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+
+  std::shared_ptr<const Recipe> recipe;
+  Instant deadline;
+  Instant started;
+
+  enum class Place { nowhere, local_queue, at_store, finished };
+  Place place = Place::nowhere;
+  driver::RequestPtr request;  ///< at_store
+  bool canceled = false;       ///< somebody asked for its end
+
+  std::optional<Result<Lease>> result;
+
+  // Links of the engine's list of unfinished tickets.
+  Ticket* before = nullptr;
+  Ticket* after = nullptr;
+
+  /// The result is there. Called once, under the engine's mutex; afterwards the ticket may be gone.
+  virtual void finished() noexcept = 0;
+
+ protected:
+  ~Ticket() = default;
+};
+
+/// A thread waits for it.
+struct BlockingTicket final : Ticket {
+  BlockingTicket(Loop& loop, std::shared_ptr<const Recipe> from, Instant until,
+                 Instant begun) noexcept
+      : Ticket(std::move(from), until, begun), call(loop) {}
+  void finished() noexcept override { call.done(); }
+  Loop::Call call;
+};
+
+}  // namespace holdfast::client
