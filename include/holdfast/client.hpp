@@ -74,6 +74,8 @@ class Client {
   [[nodiscard]] Metrics metrics() const;
 
  private:
+  friend class client::Engine;
+  explicit Client(std::shared_ptr<client::Engine> engine) noexcept : engine_(std::move(engine)) {}
   std::shared_ptr<client::Engine> engine_;
 };
 

@@ -47,6 +47,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[nodiscard]] static std::shared_ptr<Engine> open(std::string store, const DriverFactory& factory,
                                                     ClientOptions options);
 
+  /// A Client over an engine that was opened by hand.
+  [[nodiscard]] static Client client(std::shared_ptr<Engine> engine) noexcept {
+    return Client(std::move(engine));
+  }
+
   Engine(std::string store, ClientOptions options);
   ~Engine();
 
