@@ -9,6 +9,8 @@ install(TARGETS holdfast EXPORT holdfast-targets)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 if(TARGET holdfast-cli)
   install(TARGETS holdfast-cli)
+  holdfast_glob(man_pages "${PROJECT_SOURCE_DIR}/docs/man/*.1")
+  install(FILES ${man_pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
