@@ -102,8 +102,7 @@ class Url::Parser {
     if (authority_.empty()) return;
     const auto at = authority_.find('@');
     const auto first = at == authority_.npos ? 0 : at + 1;
-    // A host list is not RFC 3986, so each host gets an authority of its own; the first has the
-    // user.
+    // A host list is not RFC 3986, so each host gets an authority of its own.
     for (std::size_t begin = 0, end = 0; ok() && end < authority_.size(); begin = end + 1) {
       end = std::min(authority_.find(',', std::max(begin, first)), authority_.size());
       read_host(authority_.substr(begin, end - begin));
@@ -112,8 +111,9 @@ class Url::Parser {
 
   void read_host(std::string_view text) {
     const auto parsed = boost::urls::parse_authority(text);
-    const auto shown = quoted(text.substr(text.find('@') + 1));
-    if (!parsed) return fail("has a host " + shown + " that is not name, name:port or [IPv6]:port");
+    // Shown by its number: in a muddled URL even a host may hold what redaction hides.
+    const auto host_number = "host " + std::to_string(url_.hosts_.size() + 1);
+    if (!parsed) return fail("is wrong: " + host_number + " is not name, name:port or [IPv6]:port");
     if (parsed->has_userinfo()) {
       read(parsed->encoded_user(), url_.user_, "user");
       read(parsed->encoded_password(), url_.password_, "password");
@@ -123,9 +123,9 @@ class Url::Parser {
     const std::string_view port = parsed->port();
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), host.port);
     if (parsed->has_port() && (error != std::errc{} || host.port == 0))
-      return fail("has a host " + shown + " whose port is not 1 to 65535");
+      return fail("is wrong: the port of " + host_number + " is not 1 to 65535");
     read(parsed->encoded_host_address(), host.name, "host");
-    if (host.name.empty()) return fail("has an empty host");
+    if (host.name.empty()) return fail("is wrong: " + host_number + " is empty");
     url_.hosts_.push_back(std::move(host));
   }
 

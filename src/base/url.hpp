@@ -27,9 +27,8 @@ class Url {
 
   [[nodiscard]] const std::string& scheme() const noexcept { return scheme_; }  ///< lower case
   [[nodiscard]] const std::string& user() const noexcept { return user_; }      ///< decoded
-  [[nodiscard]] const std::string& password() const noexcept {
-    return password_;
-  }  ///< decoded; never print
+  /// Decoded. Never print it.
+  [[nodiscard]] const std::string& password() const noexcept { return password_; }
   [[nodiscard]] const std::vector<Host>& hosts() const noexcept { return hosts_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }  ///< decoded
   /// The value of an option, decoded; nothing if absent. An option given twice is a bad URL.

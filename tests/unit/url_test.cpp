@@ -67,14 +67,16 @@ TEST(Url, NeedsNoHosts) {
 }
 
 TEST(Url, BadHostsAndPortsAreRefused) {
-  EXPECT_THAT(words_for("redis://h:99999"), HasSubstr("\"h:99999\" whose port is not 1 to 65535"));
+  EXPECT_EQ(words_for("redis://h:99999"),
+            "store URL \"redis://h:99999\" is wrong: the port of host 1 is not 1 to 65535");
   for (const auto* bad : {"redis://h:", "redis://h:0", "redis://h:65536", "redis://h:4294967297"})
-    EXPECT_THAT(words_for(bad), HasSubstr("whose port is not 1 to 65535")) << bad;
+    EXPECT_THAT(words_for(bad), HasSubstr("the port of host 1 is not 1 to 65535")) << bad;
   for (const auto* bad : {"redis://::1", "redis://[::1", "redis://h:1x", "redis://[::1]x"})
-    EXPECT_THAT(words_for(bad), HasSubstr("not name, name:port or [IPv6]:port")) << bad;
-  for (const auto* bad :
-       {"redis://h1,,h2", "redis://h1,", "redis://,h", "redis://u:p@/0", "redis://:1"})
-    EXPECT_THAT(words_for(bad), HasSubstr("empty host")) << bad;
+    EXPECT_THAT(words_for(bad), HasSubstr("host 1 is not name, name:port or [IPv6]:port")) << bad;
+  for (const auto* bad : {"redis://h1,,h2", "redis://h1,", "redis://h1,:1"})
+    EXPECT_THAT(words_for(bad), HasSubstr("host 2 is empty")) << bad;
+  for (const auto* bad : {"redis://,h", "redis://u:p@/0", "redis://:1"})
+    EXPECT_THAT(words_for(bad), HasSubstr("host 1 is empty")) << bad;
 }
 
 TEST(Url, ControlCharactersAreRefusedInEveryPart) {
@@ -148,7 +150,9 @@ TEST(UrlSecrets, AreHiddenWhenTheUrlIsRefused) {
                           "redis://h:0?password=hush@hush",
                           "redis://a:x?key=s@h:1/&hush@h",
                           "redis://h?token=hush#",
-                          "redis://alice:hush@"}) {
+                          "redis://alice:hush@",
+                          "redis://h&token=hush:0",
+                          "redis://h&token=x,hush:0"}) {
     EXPECT_NE(words_for(bad), "valid") << bad;
     EXPECT_THAT(words_for(bad), Not(HasSubstr("hush"))) << bad;
     EXPECT_THAT(words_for(bad), HasSubstr("***")) << bad;
