@@ -69,9 +69,11 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
   bool asked = false;
   const auto answer = ask<driver::Released>([&](driver::Handler<driver::Released> handler) {
     asked = true;
+    // Copies: once the store has answered, the caller may have gone, and this closure with it.
+    Engine* const engine = this;
+    Ticket* const next = leaving.next;
     driver_->release(leaving.request, std::move(handler));
-    if (leaving.next)
-      stand(*leaving.next);  // shares the release's transaction where the store batches
+    if (next) engine->stand(*next);  // shares the release's transaction where the store batches
   });
   if (!asked) {
     std::lock_guard lock(mutex_);
