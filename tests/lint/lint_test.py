@@ -19,6 +19,7 @@ class Layers(unittest.TestCase):
             ("src/client/a.cpp", "driver/driver.hpp"),
             ("src/drivers/redis/a.cpp", "drivers/redis/codec.hpp"),
             ("src/drivers/redis/a.cpp", "base/url.hpp"),
+            ("src/driver/registry.cpp", "drivers/redis/redis.hpp"),
             ("tests/unit/a.cpp", "client/core.hpp"),
         ]:
             self.assertEqual(rules(path, f'#include "{header}"'), [], path)
@@ -29,6 +30,7 @@ class Layers(unittest.TestCase):
             ("src/driver/a.cpp", "drivers/sqlite/open.hpp"),
             ("src/drivers/redis/a.cpp", "drivers/sqlite/open.hpp"),
             ("src/drivers/redis/a.cpp", "client/core.hpp"),
+            ("src/client/a.cpp", "drivers/redis/redis.hpp"),
             ("src/client/a.cpp", "recipes/mutex.hpp"),
             ("src/recipes/a.cpp", "driver/driver.hpp"),
             ("cli/a.cpp", "client/core.hpp"),
