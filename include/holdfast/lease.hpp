@@ -85,7 +85,8 @@ class Lease {
   /// How the holder before us ended.
   [[nodiscard]] Predecessor predecessor() const noexcept;
   [[nodiscard]] const std::vector<std::string>& names() const noexcept;
-  [[nodiscard]] const std::string& owner() const noexcept;
+  /// As named by the caller, or the lease's own random identity.
+  [[nodiscard]] std::string owner() const;
 
   /// Fires once when the lease is lost (or doubtful, see LeaseOptions::stop_at). Stop callbacks run
   /// on a thread of the client that serves all its leases: keep them short.

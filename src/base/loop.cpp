@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 namespace holdfast {
 
@@ -39,8 +40,8 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
   bool background_idle = false;          // waits for the end of a drive, without a time limit
   std::atomic<bool> caller_came{false};  // a blocking call was posted to the background thread
   std::atomic<int> posted{0};            // tasks on their way
-  std::chrono::steady_clock::time_point left{};
-  Call* first = nullptr;  // parked calls, oldest first
+  bool calls_since = false;              // since the background thread last looked
+  Call* first = nullptr;                 // parked calls, oldest first
   Call* last = nullptr;
   std::thread background;
 
@@ -59,7 +60,7 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
       next->wake_.notify_one();
       return;
     }
-    left = std::chrono::steady_clock::now();
+    calls_since = true;
     if (!background_leaves && (background_idle || posted.load() > 0)) background_wake.notify_one();
     (void)lock;
   }
@@ -85,12 +86,9 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
         background_idle = false;
         continue;
       }
-      if (posted.load() == 0) {
-        const auto due = left + grace;
-        if (std::chrono::steady_clock::now() < due) {
-          background_wake.wait_until(lock, due);
-          continue;
-        }
+      if (posted.load() == 0 && std::exchange(calls_since, false)) {
+        background_wake.wait_for(lock, grace);
+        continue;
       }
       driven.store(true);
       caller_came.store(false);

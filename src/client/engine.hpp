@@ -117,7 +117,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   [[nodiscard]] bool leave_local_queue(Ticket& ticket);
   [[nodiscard]] Ticket* next_in(Lane& lane);
   [[nodiscard]] Lease seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
-                           std::uint32_t offset, Predecessor predecessor);
+                           std::uint32_t offset, Predecessor predecessor, Instant now);
   void post_stand(Ticket* ticket);  // under mutex_; null: does nothing
 
   // release (engine_release.cpp)

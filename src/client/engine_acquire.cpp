@@ -101,8 +101,8 @@ Engine::Begun Engine::begin(Ticket& ticket) {
       const Hold& outer = *holder->holds.front();
       if (outer.recipe().reentrant && outer.recipe().owner == recipe.owner &&
           holder->at(clock_.now()) != Tenure::Standing::lost) {
-        finish(ticket,
-               seat(holder->shared_from_this(), ticket, outer.token_offset_, outer.predecessor_));
+        finish(ticket, seat(holder->shared_from_this(), ticket, outer.token_offset_,
+                            outer.predecessor_, clock_.now()));
         return Begun::finished;
       }
     }
@@ -125,7 +125,7 @@ void Engine::stand(Ticket& ticket) {
   request->id = Id::random();
   request->names = recipe.names;
   request->mode = recipe.mode;
-  request->owner = recipe.owner.empty() ? request->id.hex() : recipe.owner;
+  request->owner = recipe.owner;
   request->note = recipe.note;
   request->ttl = recipe.ttl;
   request->deadline = ticket.deadline;
@@ -189,7 +189,7 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
       lane->holder = tenure.get();
     }
     keeper_.add(*tenure);
-    finish(ticket, seat(tenure, ticket, 0, answer->predecessor));
+    finish(ticket, seat(tenure, ticket, 0, answer->predecessor, now));
   }
   if (watchdog_) watchdog_->arm(std::min(verdict, Instant(Duration(tenure->valid_until.load()))));
   if (renewal < keep_armed_) {
@@ -199,8 +199,8 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
 }
 
 Lease Engine::seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
-                   std::uint32_t offset, Predecessor predecessor) {
-  const Instant now = clock_.now();
+                   std::uint32_t offset, Predecessor predecessor, Instant now) {
+  metrics_.wait.add(now - ticket.started);
   auto hold =
       std::make_shared<Hold>(shared_from_this(), tenure, ticket.recipe, offset, predecessor, now);
   if (tenure->holds.empty()) {  // by re-entry the limit of the first goes on
@@ -260,9 +260,7 @@ void Engine::finish(Ticket& ticket, Result<Lease> result) {
   if (ticket.after) ticket.after->before = ticket.before;
   ticket.place = Ticket::Place::finished;
   --metrics_.waiting;
-  if (result) {
-    metrics_.wait.add(clock_.now() - ticket.started);
-  } else {
+  if (!result) {
     switch (result.failure().code) {
       case errc::timeout:
         ++metrics_.timed_out;
@@ -290,7 +288,8 @@ bool Engine::pass(Tenure& tenure, Instant now) {
   lane->waiting.pop_front();
   if (tenure.contended) ++tenure.passes;
   ++metrics_.local_passes;
-  finish(next, seat(tenure.shared_from_this(), next, tenure.tokens_used++, Predecessor::released));
+  finish(next,
+         seat(tenure.shared_from_this(), next, tenure.tokens_used++, Predecessor::released, now));
   return true;
 }
 

@@ -10,7 +10,6 @@ namespace holdfast {
 namespace {
 
 const std::vector<std::string> no_names;
-const std::string no_owner;
 
 /// In a child of fork(2) nothing may be destroyed: locks may be held by threads that do not exist.
 void leak(std::shared_ptr<client::Hold> hold) {
@@ -71,8 +70,10 @@ Predecessor Lease::predecessor() const noexcept {
 const std::vector<std::string>& Lease::names() const noexcept {
   return hold_ ? hold_->request().names : no_names;
 }
-const std::string& Lease::owner() const noexcept {
-  return hold_ ? hold_->request().owner : no_owner;
+std::string Lease::owner() const {
+  if (!hold_) return {};
+  const auto& request = hold_->request();
+  return request.owner.empty() ? request.id.hex() : request.owner;
 }
 
 std::stop_token Lease::stop_token() const {

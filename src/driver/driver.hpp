@@ -7,18 +7,18 @@
 /// docs/architecture.md; the contract suite (tests/contract) checks each of them.
 ///
 /// Who calls what: every member function is called on the client's loop, and every handler must be
-/// called on the loop, exactly once, at once or later, also with a failure. After the destructor has
-/// begun no handler may be called. A driver never blocks the loop on a network; one over a blocking
-/// client library runs it on threads of its own and posts results back. (SQLite works on the loop
-/// itself: its calls are short file operations, and the deadline of a lease is watched by a thread
-/// that waits behind nothing.) A network driver may write its protocol as Asio coroutines over
-/// Loop::context(); the waist itself takes handlers, so that a store that answers at once costs no
-/// coroutine frame, and only files that need Asio pay for compiling it.
+/// called on the loop, exactly once, at once or later, also with a failure. After the destructor
+/// has begun no handler may be called. A driver never blocks the loop on a network; one over a
+/// blocking client library runs it on threads of its own and posts results back. (SQLite works on
+/// the loop itself: its calls are short file operations, and the deadline of a lease is watched by
+/// a thread that waits behind nothing.) A network driver may write its protocol as Asio coroutines
+/// over Loop::context(); the waist itself takes handlers, so that a store that answers at once
+/// costs no coroutine frame, and only files that need Asio pay for compiling it.
 ///
-/// Who owns what: a Request is shared and immutable; driver and client keep it as long as they like.
-/// The driver owns its connections, its session and its waiting entries in the store. The client owns
-/// deadlines, retries of renewals, states, tokens spent in local passes. A driver never retries past
-/// a deadline, and never resends anything that is not idempotent by the request's id.
+/// Who owns what: a Request is shared and immutable; driver and client keep it as long as they
+/// like. The driver owns its connections, its session and its waiting entries in the store. The
+/// client owns deadlines, retries of renewals, states, tokens spent in local passes. A driver never
+/// retries past a deadline, and never resends anything that is not idempotent by the request's id.
 ///
 /// What may be left out: modes, several names and cells that the capabilities deny; the client
 /// refuses such requests at the door. Events `wanted` and `doubtful` are hints.
@@ -53,22 +53,23 @@ struct Request {
   Id id;                           ///< idempotency: the same id always gets the first answer
   std::vector<std::string> names;  ///< sorted, unique, valid; all or nothing
   Mode mode;
-  std::string owner;
+  std::string owner;  ///< empty: the id in hexadecimal is the owner
   std::string note;
   Duration ttl{};
-  Instant deadline{};             ///< of the wait; Instant::min(): one try; Instant::max(): for ever
-  std::uint32_t token_block = 1;  ///< how many tokens to reserve: the first for the grant, the rest for local passes
+  Instant deadline{};  ///< of the wait; Instant::min(): one try; Instant::max(): for ever
+  std::uint32_t token_block =
+      1;  ///< how many tokens to reserve: the first for the grant, the rest for local passes
 };
 using RequestPtr = std::shared_ptr<const Request>;
 
 struct Grant {
   std::vector<std::uint64_t> tokens;  ///< first token of the block, one for each name
   std::uint32_t token_block = 1;      ///< how many tokens from there on are ours
-  Instant basis{};                    ///< validity counts from here: just before the request (or, after a
-                                      ///< wait, the last acknowledged heartbeat) was sent
-  Duration ttl{};                     ///< as granted by the store, from `basis`
+  Instant basis{};  ///< validity counts from here: just before the request (or, after a
+                    ///< wait, the last acknowledged heartbeat) was sent
+  Duration ttl{};   ///< as granted by the store, from `basis`
   Predecessor predecessor = Predecessor::none;
-  bool contended = false;             ///< others wait at the store
+  bool contended = false;  ///< others wait at the store
 };
 
 /// What became of one lease in a batch of renewals.
@@ -100,7 +101,9 @@ struct Host {
   Loop& loop;
   const Clock& clock;
   UniqueFunction<void(const Event&)> event;  ///< call on the loop
-  UniqueFunction<void(LogLevel, std::string_view event, std::string_view resource, std::string_view words)> log;
+  UniqueFunction<void(LogLevel, std::string_view event, std::string_view resource,
+                      std::string_view words)>
+      log;
   std::chrono::milliseconds request_timeout;
 };
 
@@ -113,7 +116,8 @@ class Driver {
   /// Waits in the store until granted or until request->deadline. Failures: timeout (also: busy, no
   /// wait allowed), canceled (after cancel()), unknown (it may have been granted: the client will
   /// release it by id), and the rest of errc. A request by an owner that holds the same names
-  /// exclusively under the same id but asks for shared mode is a downgrade: granted at once, same token.
+  /// exclusively under the same id but asks for shared mode is a downgrade: granted at once, same
+  /// token.
   virtual void acquire(RequestPtr request, Handler<Grant> handler) = 0;
 
   /// Ends a wait. Its handler is then called with canceled, or with the grant that raced it. Does
@@ -123,20 +127,24 @@ class Driver {
   /// Renews a batch; one outcome for each, in order. Never re-creates what is gone.
   virtual void renew(std::vector<RequestPtr> leases, Handler<std::vector<Renewal>> handler) = 0;
 
-  /// Idempotent by id; frees only what this id holds, and removes its queue entry if it still waits.
-  /// Where waiters exist, the same step makes the next one the holder (hand-over) and wakes it.
+  /// Idempotent by id; frees only what this id holds, and removes its queue entry if it still
+  /// waits. Where waiters exist, the same step makes the next one the holder (hand-over) and wakes
+  /// it.
   virtual void release(RequestPtr lease, Handler<Released> handler) = 0;
 
   virtual void inspect(std::string name, Handler<ResourceInfo> handler) = 0;
-  virtual void list(std::string prefix, std::size_t limit, Handler<std::vector<ResourceInfo>> handler) = 0;
+  virtual void list(std::string prefix, std::size_t limit,
+                    Handler<std::vector<ResourceInfo>> handler) = 0;
   /// Removes all holders, whose clients are told, and raises the token; returns how many they were.
   virtual void revoke(std::string name, Handler<std::size_t> handler) = 0;
 
   virtual void read(std::string cell, Handler<CellValue> handler) = 0;
   /// errc::conflict if the version is not `expected`; returns the new version.
-  virtual void write(std::string cell, std::string value, std::uint64_t expected, Handler<std::uint64_t> handler) = 0;
+  virtual void write(std::string cell, std::string value, std::uint64_t expected,
+                     Handler<std::uint64_t> handler) = 0;
   /// Calls back with the newest value once its version is above `since`, or with errc::timeout.
-  virtual void watch(std::string cell, std::uint64_t since, Instant deadline, Handler<CellValue> handler) = 0;
+  virtual void watch(std::string cell, std::uint64_t since, Instant deadline,
+                     Handler<CellValue> handler) = 0;
 };
 
 }  // namespace holdfast::driver

@@ -14,6 +14,11 @@ using std::chrono::milliseconds;
 
 namespace {
 
+/// Most owners are anonymous: then the lease's identity stands for them.
+std::string owner_of(const auto& entry) {
+  return entry.owner.empty() ? entry.lease.hex() : entry.owner;
+}
+
 /// As exact as people want it in a sentence: `18s`, `2m5s`, `40ms`.
 std::string rounded(Duration duration) {
   duration = std::max(duration, Duration::zero());
@@ -40,7 +45,7 @@ std::string LockModel::blockers(const Request& request) {
 
     const auto others = std::count_if(record.holders.begin(), record.holders.end(), in_force) - 1;
     constexpr std::chrono::system_clock::time_point epoch{};
-    std::string words = quoted(request.names[i]) + " is held by " + holder->owner + " (" +
+    std::string words = quoted(request.names[i]) + " is held by " + owner_of(*holder) + " (" +
                         holder->label + ", token " + std::to_string(holder->token) + ", for " +
                         rounded(wall_ - std::max(holder->since, epoch)) + ", expires in " +
                         rounded(holder->expires - now_) + ")";
@@ -66,7 +71,7 @@ ResourceInfo LockModel::inspect(std::string_view name) {
   ResourceInfo info{.name = std::string(name), .token = record.token, .holders = {}, .waiters = {}};
   for (const Holder& holder : record.holders) {
     if (over(holder)) continue;
-    info.holders.push_back({.owner = holder.owner,
+    info.holders.push_back({.owner = owner_of(holder),
                             .client = holder.label,
                             .token = holder.token,
                             .mode = holder.mode,
@@ -75,7 +80,7 @@ ResourceInfo LockModel::inspect(std::string_view name) {
                             .note = holder.note});
   }
   for (const Waiter& waiter : record.waiters)
-    info.waiters.push_back({.owner = waiter.owner,
+    info.waiters.push_back({.owner = owner_of(waiter),
                             .client = waiter.label,
                             .mode = waiter.mode,
                             .note = waiter.note,
