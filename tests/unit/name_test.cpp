@@ -83,6 +83,7 @@ TEST(Names, AreSortedWithoutDuplicates) {
 TEST(Names, OneTo64AreTakenAtOnce) {
   EXPECT_EQ(canonical_names({}).failure().code, errc::bad_argument);
   std::vector<std::string> names;
+  names.reserve(65);
   for (int i = 0; i < 64; ++i) names.push_back(std::to_string(i));
   EXPECT_TRUE(canonical_names(names).ok());
   names.emplace_back("one more");

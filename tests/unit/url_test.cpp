@@ -100,7 +100,7 @@ TEST(Url, WhatIsNoUrlIsRefused) {
 }
 
 TEST(Url, TooLongIsRefusedInFewWords) {
-  const auto words = words_for("redis://h/" + std::string(10'000'000, 'x'));
+  const auto words = words_for("redis://h/" + std::string(1'000'000, 'x'));
   EXPECT_THAT(words, HasSubstr("is longer than 4096 bytes"));
   EXPECT_LT(words.size(), 300U);
 }
