@@ -99,7 +99,6 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
       } while (!stopping.load() && !caller_came.load());
       lock.lock();
       leave(lock, true);
-      if (stopping.load()) break;
     }
   }
 
@@ -152,6 +151,8 @@ bool Loop::try_run(Task& task) {
 }
 
 bool Loop::on_loop() const noexcept { return driven_here == state_.get(); }
+
+void Loop::drain() { state_->io.poll(); }
 
 asio::io_context& Loop::context() noexcept { return state_->io; }
 
@@ -258,8 +259,8 @@ void Loop::Timer::arm(Instant at, Task task) {
   state_->timer.expires_after(until(at));  // cancels an earlier wait
   state_->timer.async_wait([state = state_, generation](const boost::system::error_code& error) {
     if (error || generation != state->generation) return;
-    const Task task = std::move(state->task);
-    const_cast<Task&>(task)();
+    Task due = std::move(state->task);  // it may arm the timer again
+    due();
   });
 }
 

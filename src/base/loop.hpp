@@ -36,6 +36,9 @@ class Loop {
   /// True in the thread that drives the loop now.
   [[nodiscard]] bool on_loop() const noexcept;
 
+  /// Runs what is ready now, from within a task. On the loop only.
+  void drain();
+
   /// Ends the background thread. Calls go on to work: their callers drive the loop. Idempotent.
   void stop() noexcept;
 

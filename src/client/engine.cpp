@@ -121,6 +121,7 @@ void Engine::close() noexcept {
   };
   if (loop_.on_loop()) {
     destroy();
+    loop_.drain();  // the handlers that were told just now
   } else {
     std::size_t open = to_release.size() + 1;
     Loop::Call releasing(loop_);
@@ -143,6 +144,9 @@ void Engine::close() noexcept {
       destroying.done();
     });
     destroying.wait();
+    Loop::Call draining(loop_);  // the handlers that were told just now
+    draining.start([&] { loop_.post([&] { draining.done(); }); });
+    draining.wait();
   }
   if (watchdog_) watchdog_->stop();
   loop_.stop();
@@ -151,6 +155,7 @@ void Engine::close() noexcept {
 std::shared_ptr<const Recipe> Engine::recipe(std::vector<std::string> names, Mode mode,
                                              const LeaseOptions& options) {
   const auto refuse = [](errc code, std::string words) { throw Error(code, words); };
+  if (forked()) unusable()->raise();
   const auto& can = capabilities_;
   const auto unsupported = [&](std::string_view what) {
     refuse(errc::unsupported,
@@ -196,7 +201,7 @@ std::shared_ptr<const Recipe> Engine::recipe(std::vector<std::string> names, Mod
       recipe->lane = std::shared_ptr<Lane>(
           new Lane, [weak = weak_from_this(), name = recipe->names.front()](Lane* lane) {
             delete lane;
-            if (const auto engine = weak.lock()) {
+            if (const auto engine = weak.lock(); engine && !engine->forked()) {
               std::lock_guard guard(engine->lanes_mutex_);
               const auto found = engine->lanes_.find(name);
               if (found != engine->lanes_.end() && found->second.expired())
@@ -210,6 +215,7 @@ std::shared_ptr<const Recipe> Engine::recipe(std::vector<std::string> names, Mod
 }
 
 Metrics Engine::metrics() {
+  if (forked()) return {};
   std::lock_guard lock(mutex_);
   metrics_.held = 0;
   keeper_.for_each([&](const Tenure& tenure) { metrics_.held += tenure.holds.size(); });

@@ -112,6 +112,7 @@ void Engine::doubt(Tenure& tenure, Signals& signals) {
 }
 
 Instant Engine::bark(Instant now) {
+  const auto self = weak_from_this().lock();  // a callback may destroy the client
   Signals signals;
   bool doubtful = false;
   {

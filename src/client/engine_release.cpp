@@ -9,8 +9,8 @@ namespace holdfast::client {
 Engine::Leaving Engine::unseat(Hold& hold) {
   Tenure& tenure = *hold.tenure_;
   Leaving leaving;
-  leaving.until = tenure.basis + tenure.ttl;
   std::unique_lock lock(mutex_);
+  leaving.until = tenure.basis + tenure.ttl;
   switch (hold.seat_.load()) {
     case Hold::Seat::released:
       leaving.outcome = ReleaseOutcome::released;
