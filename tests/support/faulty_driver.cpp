@@ -278,15 +278,6 @@ class FaultyDriver final : public Driver {
   std::unique_ptr<Driver> store_;  // the first to go: it still calls what stands above
 };
 
-/// Reaches a private member (an explicit instantiation may name it), since a client over a driver
-/// of one's own is nothing that the public API offers.
-template <std::shared_ptr<client::Engine> Client::* member>
-struct Reach {
-  friend std::shared_ptr<client::Engine>& engine_of(Client& client) { return client.*member; }
-};
-std::shared_ptr<client::Engine>& engine_of(Client& client);
-template struct Reach<&Client::engine_>;
-
 }  // namespace
 
 Faults::Faults() : hub_(std::make_shared<Hub>()) {}
@@ -299,12 +290,8 @@ Client Faults::client(const std::string& store_url, ClientOptions options) const
     if (auto why = opened->open(*store)) return *std::move(why);
     return std::unique_ptr<Driver>(std::move(opened));
   };
-  Client made("memory:");
-  auto& engine = engine_of(made);
-  engine->close();
-  engine =
-      client::Engine::open(Url::parse(store_url).take().redacted(), factory, std::move(options));
-  return made;
+  return client::Engine::client(
+      client::Engine::open(Url::parse(store_url).take().redacted(), factory, std::move(options)));
 }
 
 void Faults::next(Step step, Fault fault, int times) {

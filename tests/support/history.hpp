@@ -22,12 +22,12 @@ class History {
     std::string key;
     std::string who;
     std::uint64_t token = 0;
-    Instant invoked;  ///< the acquire was called …
-    Instant granted;  ///< … and returned
+    Instant invoked{};  ///< the acquire was called …
+    Instant granted{};  ///< … and returned
     /// The last instant at which its holder could have acted: release called, loss heard, deadline.
-    Instant believed;
+    Instant believed{};
     /// The store keeps it no longer than this: release answered, or TTL after the last renewal.
-    Instant until;
+    Instant until{};
     bool shared = false;
   };
 
@@ -43,8 +43,8 @@ class History {
   struct Wait {
     std::string key;
     std::string who;
-    Instant invoked;
-    Instant ended;
+    Instant invoked{};
+    Instant ended{};
   };
 
   void add(Tenure tenure);
