@@ -60,7 +60,7 @@ Result<LockModel::Standing> LockModel::acquire(const Request& request, bool may_
                                                bool unheard) {
   if (auto failure = check(request)) return *std::move(failure);
   const Rows rows = this->rows(request.names);
-  heartbeat(request, rows);
+  const bool queued = heartbeat(request, rows);
   settle(request.names);
 
   if (auto grant = held(request, rows)) {
@@ -81,12 +81,8 @@ Result<LockModel::Standing> LockModel::acquire(const Request& request, bool may_
     return Failure{errc::lost, "this request for " + quoted(request.names.front()) +
                                    " was granted before, and that lease has ended"};
 
-  const auto queued = std::count_if(rows.begin(), rows.end(), [&](const Record* row) {
-    return find_waiter(*row, request.id) != npos;
-  });
-  if (std::cmp_equal(queued, rows.size()) && may_wait) return standing(request, rows);
-  // Dropped from some of its queues while it was asleep: its place is gone.
-  if (queued > 0 && leave_queue(request, rows)) settle(request.names);
+  if (queued && may_wait) return standing(request, rows);
+  if (queued && leave_queue(request, rows)) settle(request.names);
 
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (auto other = other_limit(*rows[i], request.mode, now_))
@@ -233,13 +229,22 @@ void LockModel::enqueue(const Request& request, Rows rows) {
   }
 }
 
-void LockModel::heartbeat(const Request& request, Rows rows) const {
+/// True if it is queued, which it is in all of its names or not at all: who was dropped from one of
+/// them while asleep has lost its place.
+bool LockModel::heartbeat(const Request& request, Rows rows) {
+  const bool queued = std::all_of(rows.begin(), rows.end(), [&](const Record* row) {
+    return find_waiter(*row, request.id) != npos;
+  });
+  if (!queued) {
+    (void)leave_queue(request, rows);  // settled by the caller
+    return false;
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto at = find_waiter(*rows[i], request.id);
-    if (at == npos) continue;
-    rows[i]->waiters[at].alive_until = now_ + waiter_window(rows[i]->waiters[at].ttl);
+    Waiter& waiter = rows[i]->waiters[find_waiter(*rows[i], request.id)];
+    waiter.alive_until = now_ + waiter_window(waiter.ttl);
     store_.changed(request.names[i]);
   }
+  return true;
 }
 
 }  // namespace holdfast::driver

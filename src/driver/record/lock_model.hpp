@@ -97,7 +97,7 @@ class LockModel {
   [[nodiscard]] Result<Grant> grant(const Request& request, Rows rows);
   [[nodiscard]] Standing standing(const Request& request, Rows rows) const;
   void enqueue(const Request& request, Rows rows);
-  void heartbeat(const Request& request, Rows rows) const;
+  [[nodiscard]] bool heartbeat(const Request& request, Rows rows);
 
   // Ends.
   void end(Record& record, std::size_t holder, Predecessor how);

@@ -26,6 +26,8 @@ struct Holder {
   Instant expires;     ///< on the store's clock
   Duration ttl{};
   Predecessor predecessor = Predecessor::none;
+
+  bool operator==(const Holder&) const = default;
 };
 
 /// One queued request. It keeps its place while its heartbeat is late, but is passed over.
@@ -41,6 +43,8 @@ struct Waiter {
   std::uint64_t ticket = 0;        ///< order of arrival at the store, over all resources
   Instant alive_until;             ///< its last heartbeat plus its window
   std::vector<std::string> names;  ///< all names of a request for several; empty for one
+
+  bool operator==(const Waiter&) const = default;
 };
 
 /// All that a store keeps of one resource. It outlives its holders, as the source of tokens.
@@ -52,6 +56,7 @@ struct Record {
   Predecessor ended = Predecessor::none;  ///< … and how
 
   [[nodiscard]] bool idle() const noexcept { return holders.empty() && waiters.empty(); }
+  bool operator==(const Record&) const = default;
 };
 
 /// A cell with those who wait for its next version.
@@ -60,10 +65,14 @@ struct CellRecord {
     Id watch;
     Id client;
     Instant alive_until;
+
+    bool operator==(const Watcher&) const = default;
   };
   std::string value;
   std::uint64_t version = 0;
   std::vector<Watcher> watchers;
+
+  bool operator==(const CellRecord&) const = default;
 };
 
 /// A hint for one client about one of its leases or watches. Hints may get lost, come twice or come
@@ -73,6 +82,8 @@ struct Hint {
   Id client;
   Kind kind;
   Id subject;  ///< the lease, or the watch
+
+  bool operator==(const Hint&) const = default;
 };
 
 }  // namespace holdfast::driver
