@@ -50,7 +50,7 @@ std::vector<Line> ten_thousand(Plan& plan, Breaches&) {
     throw std::runtime_error(fmt::format("only {} renewals", figures.renewals));
 
   Line cpu{.store = "sqlite",
-           .name = "10,000 leases: keeping them, TTL 30 s",
+           .name = "10,000 leases: keeping, TTL 30 s",
            .ours = 100 * figures.cpu / figures.wall,
            .raw = by_hand,
            .unit = "% of a core",

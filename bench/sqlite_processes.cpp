@@ -114,7 +114,7 @@ std::vector<Line> hand_over(Plan& plan, Breaches& breaches) {
 
   const double commit = milliseconds_of(median(commits.times));
   Line middle{.store = "sqlite",
-              .name = "hand-over between two processes full p50",
+              .name = "hand-over between two processes full: p50",
               .ours = milliseconds_of(median(contest.hand_over_times())),
               .raw = commit,
               .unit = "ms",
@@ -123,7 +123,7 @@ std::vector<Line> hand_over(Plan& plan, Breaches& breaches) {
   middle.ratio = middle.ours / commit;
   middle.judge(plan);
   Line tail = middle;
-  tail.name = "hand-over between two processes full p99";
+  tail.name = "hand-over between two processes full: p99";
   tail.ours = milliseconds_of(quantile(contest.hand_over_times(), 0.99));
   tail.raw = milliseconds_of(quantile(commits.times, 0.99));
   tail.ratio = tail.ours / *tail.raw;
@@ -165,7 +165,7 @@ std::vector<Line> eight_processes(Plan& plan, Breaches& breaches) {
       line("hand-over p99", milliseconds_of(quantile(contest.hand_over_times(), 0.99)), "ms");
   tail.raw = milliseconds_of(quantile(commits.times, 0.99));
   tail.ratio = tail.ours / *tail.raw;
-  return {changes, middle, tail, line("most / least per process", contest.most_to_least(), "times"),
+  return {changes, middle, tail, line("most / least", contest.most_to_least(), "times"),
           line("longest wait", milliseconds_of(contest.longest_wait()), "ms")};
 }
 
@@ -193,7 +193,7 @@ std::vector<Line> idle_waiter(Plan& plan, Breaches&) {
 
 std::vector<Case> sqlite_process_cases() {
   return {{"sqlite", "hand-over between two processes full", hand_over},
-          {"sqlite", "8 processes one name", eight_processes},
+          {"sqlite", "8 processes one name full", eight_processes},
           {"sqlite", "idle waiter", idle_waiter}};
 }
 

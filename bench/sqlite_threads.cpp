@@ -80,7 +80,7 @@ std::vector<Line> group_commit(Plan& plan, Breaches& breaches) {
                     .unit = "pairs/s",
                     .control = slices.control()};
   Line over_one = common;
-  over_one.name += ": to our one thread";
+  over_one.name += ": to one thread";
   over_one.ours = slices.rate(ours);
   over_one.raw = slices.rate(one);
   over_one.ratio = slices.ratio(ours, one);
@@ -92,7 +92,7 @@ std::vector<Line> group_commit(Plan& plan, Breaches& breaches) {
   by_hand.raw = slices.rate(Slices::raw);
   by_hand.ratio = slices.ratio(ours);
   Line raw_gain = common;
-  raw_gain.name = "64 pairs in two transactions by hand, to one";
+  raw_gain.name = "64 pairs a transaction by hand: to one";
   raw_gain.ours = slices.rate(Slices::raw);
   raw_gain.raw = slices.rate(raw_one);
   raw_gain.ratio = 1 / slices.ratio(raw_one);
@@ -146,14 +146,14 @@ std::vector<Line> passing(Plan& plan, Breaches& breaches, Duration pause, const 
   slices.run(30);
 
   Line rate{.store = "sqlite",
-            .name = label + ": to our one thread",
+            .name = label + ": to one thread",
             .ours = slices.rate(ours),
             .raw = slices.rate(one),
             .unit = "changes/s",
             .ratio = slices.ratio(ours, one),
             .control = slices.control()};
   Line wait{.store = "sqlite",
-            .name = label + ": outsider's wait p99",
+            .name = label + ": wait outside p99",
             .ours = milliseconds_of(quantile(waits, 0.99)),
             .unit = "ms",
             .control = slices.control()};
@@ -171,8 +171,7 @@ std::vector<Line> passing_with_pauses(Plan& plan, Breaches& breaches) {
 }
 
 std::vector<Line> passing_without_pauses(Plan& plan, Breaches& breaches) {
-  return passing(plan, breaches, Duration::zero(), "16 threads one name full, outsider greedy",
-                 false);
+  return passing(plan, breaches, Duration::zero(), "16 threads one name full, greedy", false);
 }
 
 }  // namespace
@@ -180,7 +179,7 @@ std::vector<Line> passing_without_pauses(Plan& plan, Breaches& breaches) {
 std::vector<Case> sqlite_thread_cases() {
   return {{"sqlite", "64 threads 64 names full", group_commit},
           {"sqlite", "16 threads one name full", passing_with_pauses},
-          {"sqlite", "16 threads one name full, outsider greedy", passing_without_pauses}};
+          {"sqlite", "16 threads one name full, greedy", passing_without_pauses}};
 }
 
 }  // namespace holdfast::bench
