@@ -40,7 +40,7 @@ def row(url, can):
         url,
         can["exclusion"],
         ", ".join(modes),
-        f"{can['wake_up']}, at most {length(can['wake_up_bound_ms'])} late",
+        "an event" if can["wake_up"] == "event" else f"polling, each {length(can['wake_up_bound_ms'])}",
         {"fifo": "first come, first served"}.get(can["fairness"], can["fairness"]),
         can["expiry_clock"],
         ", ".join(words for key, words in survives.items() if can[key]) or "nothing",
@@ -48,7 +48,7 @@ def row(url, can):
 
 
 def table(program):
-    rows = [["Store", "Excludes", "Modes", "Waiters are woken by", "Order", "Expiry is decided by", "Leases and tokens survive"]]
+    rows = [["Store", "Exclusion", "Modes", "Waiters are woken by", "Order of waiters", "Expiry is decided by", "Survives"]]
     rows.append(["---"] * len(rows[0]))
     with tempfile.TemporaryDirectory() as folder:
         for scheme in ask(program, "version")["stores"]:
