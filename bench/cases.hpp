@@ -15,7 +15,7 @@ struct Case {
   std::vector<Line> (*run)(Plan&, Breaches&);
 };
 
-// A group is a file. A further store adds its own here and in main.cpp.
+// Each store has a folder here, which is compiled where the store is built; main.cpp lists them.
 [[nodiscard]] std::vector<Case> memory_cases();
 [[nodiscard]] std::vector<Case> sqlite_one_thread_cases();
 [[nodiscard]] std::vector<Case> sqlite_thread_cases();

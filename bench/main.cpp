@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/utsname.h>
 
 #include <CLI/App.hpp>
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -28,9 +28,18 @@ constexpr auto time_to_spare = std::chrono::seconds(60);
 
 std::vector<Case> all_cases() {
   std::vector<Case> all;
-  for (const auto& group : {memory_cases(), sqlite_one_thread_cases(), sqlite_thread_cases(),
-                            sqlite_process_cases(), sqlite_lease_cases()})
+  const auto add = [&](const std::vector<Case>& group) {
     all.insert(all.end(), group.begin(), group.end());
+  };
+#ifdef HOLDFAST_WITH_MEMORY
+  add(memory_cases());
+#endif
+#ifdef HOLDFAST_WITH_SQLITE
+  add(sqlite_one_thread_cases());
+  add(sqlite_thread_cases());
+  add(sqlite_process_cases());
+  add(sqlite_lease_cases());
+#endif
   return all;
 }
 
@@ -44,8 +53,8 @@ std::string machine() {
       processor = line.substr(std::min(line.size(), line.find(':') + 2));
       break;
     }
-  return fmt::format("{} x {}, Linux {}, SQLite {}", std::thread::hardware_concurrency(), processor,
-                     system.release, sqlite3_libversion());
+  return fmt::format("{} x {}, Linux {}", std::thread::hardware_concurrency(), processor,
+                     system.release);
 }
 
 int run(int argc, char** argv) {
@@ -62,8 +71,9 @@ int run(int argc, char** argv) {
       "says\n"
       "what the figures mean. Exit code 1: two holders at once, or a token that did not rise.",
       "holdfast-bench");
-  app.add_option("STORE", stores, "Which stores: memory, sqlite (default: all)")
-      ->check(CLI::IsMember({"memory", "sqlite"}));
+  std::set<std::string> known;
+  for (const auto& each : all_cases()) known.emplace(each.store);
+  app.add_option("STORE", stores, "Which stores (default: all)")->check(CLI::IsMember(known));
   app.add_flag("--json", as_json, "One object a line instead of a table");
   app.add_option("--case", only, "Only the cases whose name contains this");
   app.add_option("--seconds-scale", plan.scale, "Measure that many times as long")

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "cases.hpp"
-#include "raw_sqlite.hpp"
 #include "scratch.hpp"
+#include "sqlite/raw.hpp"
 #include "usage.hpp"
 #include "worker.hpp"
 

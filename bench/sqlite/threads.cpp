@@ -5,9 +5,9 @@
 #include <holdfast/holdfast.hpp>
 
 #include "cases.hpp"
-#include "raw_sqlite.hpp"
 #include "scratch.hpp"
 #include "slices.hpp"
+#include "sqlite/raw.hpp"
 #include "statistics.hpp"
 #include "take.hpp"
 #include "team.hpp"

@@ -3,9 +3,9 @@
 #include <holdfast/holdfast.hpp>
 
 #include "cases.hpp"
-#include "raw_sqlite.hpp"
 #include "scratch.hpp"
 #include "slices.hpp"
+#include "sqlite/raw.hpp"
 #include "take.hpp"
 
 namespace holdfast::bench {

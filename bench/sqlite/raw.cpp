@@ -1,4 +1,4 @@
-#include "raw_sqlite.hpp"
+#include "sqlite/raw.hpp"
 
 #include <unistd.h>
 
