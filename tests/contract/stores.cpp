@@ -29,6 +29,7 @@ namespace {
 
 void Store::erase(std::string_view) { not_here(); }
 void Store::replace() { not_here(); }
+void Store::lock_for(std::chrono::milliseconds) { not_here(); }
 void Store::kill() { not_here(); }
 void Store::start() { not_here(); }
 void Store::pause() { not_here(); }

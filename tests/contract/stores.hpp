@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <ostream>
@@ -22,6 +23,8 @@ class Store {
   virtual void erase(std::string_view name);
   /// Puts an empty store in this one's place.
   virtual void replace();
+  /// Another program locks the store for this long.
+  virtual void lock_for(std::chrono::milliseconds time);
 
   // Where StoreKind::server.
   virtual void kill();
