@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace holdfast {
 
@@ -33,36 +34,68 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
   asio::io_context io{1};
   asio::executor_work_guard<asio::io_context::executor_type> work{io.get_executor()};
 
+  // Who sets it from false to true drives. Taking and leaving need no lock unless somebody waits.
+  std::atomic<bool> driven{false};
+  std::atomic<int> posted{0};            // tasks on their way
+  std::atomic<int> interested{0};        // parked calls, and the background thread when it idles
+  std::atomic<bool> calls_since{false};  // since the background thread last looked
+  std::atomic<bool> caller_came{false};  // a blocking call was posted to the background thread
+  std::atomic<bool> stopping{false};
+  std::vector<Task> deferred;  // of the driver
+
   std::mutex gate;  // guards what follows, and the flags of calls
   std::condition_variable background_wake;
-  std::atomic<bool> driven{false};
-  std::atomic<bool> stopping{false};
-  bool background_idle = false;          // waits for the end of a drive, without a time limit
-  std::atomic<bool> caller_came{false};  // a blocking call was posted to the background thread
-  std::atomic<int> posted{0};            // tasks on their way
-  bool calls_since = false;              // since the background thread last looked
-  Call* first = nullptr;                 // parked calls, oldest first
+  bool background_idle = false;  // waits for the end of a drive, without a time limit
+  Call* first = nullptr;         // parked calls, oldest first
   Call* last = nullptr;
   std::thread background;
 
+  [[nodiscard]] bool try_take() noexcept {
+    bool expected = false;
+    return driven.compare_exchange_strong(expected, true);
+  }
+
   void enter() noexcept { driven_here = this; }
+
+  /// What a task has put off until its end.
+  void flush() {
+    while (!deferred.empty())
+      for (Task& next : std::exchange(deferred, {})) next();
+  }
+  void run(Task& task) {
+    task();
+    flush();
+  }
+  void run_one() noexcept {
+    io.run_one();
+    flush();
+  }
+  void run_one_for(Duration time) noexcept {
+    io.run_one_for(time);
+    flush();
+  }
 
   /// Gives the loop up: to the oldest parked call, else, if work is waiting, to the background
   /// thread.
-  void leave(std::unique_lock<std::mutex>& lock, bool background_leaves) {
+  void leave() noexcept {
     driven_here = nullptr;
+    calls_since.store(true);
     driven.store(false);
+    // Who begins to wait says so before he looks at `driven`: one of us sees the other.
+    if (interested.load() > 0 || posted.load() > 0) pass_on();
+  }
+
+  void pass_on() noexcept {
+    std::lock_guard lock(gate);
     if (first) {
+      if (!try_take()) return;  // somebody came in between: he will pass it on
       Call* next = first;
       unpark(*next);
       next->promoted_ = true;
-      driven.store(true);  // held for it: nobody else can slip in
       next->wake_.notify_one();
-      return;
+    } else {
+      background_wake.notify_one();
     }
-    calls_since = true;
-    if (!background_leaves && (background_idle || posted.load() > 0)) background_wake.notify_one();
-    (void)lock;
   }
 
   void park(Call& call) noexcept {
@@ -70,39 +103,49 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
     call.after_ = nullptr;
     (last ? last->after_ : first) = &call;
     last = &call;
+    interested.fetch_add(1);
   }
 
   void unpark(Call& call) noexcept {
     (call.before_ ? call.before_->after_ : first) = call.after_;
     (call.after_ ? call.after_->before_ : last) = call.before_;
+    interested.fetch_sub(1);
   }
 
   void run_background() {
     std::unique_lock lock(gate);
     while (!stopping.load()) {
-      if (driven.load()) {
-        background_idle = true;
-        background_wake.wait(lock);
-        background_idle = false;
-        continue;
-      }
-      if (posted.load() == 0 && std::exchange(calls_since, false)) {
+      if (posted.load() == 0 && calls_since.exchange(false)) {
         background_wake.wait_for(lock, grace);
         continue;
       }
-      driven.store(true);
+      if (!try_take()) {
+        background_idle = true;
+        interested.fetch_add(1);
+        if (driven.load() && !stopping.load()) background_wake.wait(lock);
+        interested.fetch_sub(1);
+        background_idle = false;
+        continue;
+      }
       caller_came.store(false);
       lock.unlock();
       enter();
       do {
         run_one();
       } while (!stopping.load() && !caller_came.load());
+      leave();
       lock.lock();
-      leave(lock, true);
     }
   }
 
-  void run_one() noexcept { io.run_one(); }
+  /// A task for the queue, which any thread may fill.
+  void post(Task task) {
+    posted.fetch_add(1);
+    asio::post(io, [this, task = std::move(task)]() mutable {
+      posted.fetch_sub(1);
+      task();
+    });
+  }
 };
 
 Loop::Loop() : state_(std::make_shared<State>()) {
@@ -126,27 +169,26 @@ void Loop::stop() noexcept {
 }
 
 void Loop::post(Task task) {
-  State& loop = *state_;
-  loop.posted.fetch_add(1);
-  asio::post(loop.io, [&loop, task = std::move(task)]() mutable {
-    loop.posted.fetch_sub(1);
-    task();
-  });
-  if (loop.driven.load())
-    return;  // the driver will see it, or tell the background thread when it leaves
-  std::lock_guard lock(loop.gate);
-  loop.background_wake.notify_one();
+  state_->post(std::move(task));
+  if (state_->driven.load()) return;  // the driver will see it, or pass it on when it leaves
+  std::lock_guard lock(state_->gate);
+  state_->background_wake.notify_one();
+}
+
+void Loop::defer(Task task) {
+  // Others have posted: what they bring comes first.
+  if (state_->posted.load() > 0)
+    state_->post(std::move(task));
+  else
+    state_->deferred.push_back(std::move(task));
 }
 
 bool Loop::try_run(Task& task) {
-  std::unique_lock lock(state_->gate);
-  if (state_->driven.load()) return false;
-  state_->driven.store(true);
-  lock.unlock();
-  state_->enter();
-  task();
-  lock.lock();
-  state_->leave(lock, false);
+  State& loop = *state_;
+  if (!loop.try_take()) return false;
+  loop.enter();
+  loop.run(task);
+  loop.leave();
   return true;
 }
 
@@ -157,69 +199,66 @@ void Loop::drain() { state_->io.poll(); }
 asio::io_context& Loop::context() noexcept { return state_->io; }
 
 void Loop::Call::start(Task task) {
-  {
-    std::unique_lock lock(loop_.gate);
-    if (!loop_.driven.load()) {
-      loop_.driven.store(true);
-      driving_ = true;
-    }
-  }
-  if (driving_) {
+  if (loop_.try_take()) {
+    driving_ = true;
     loop_.enter();
-    task();
+    loop_.run(task);
     return;
   }
-  loop_.posted.fetch_add(1);
   loop_.caller_came.store(true);
-  asio::post(loop_.io, [&loop = loop_, task = std::move(task)]() mutable {
-    loop.posted.fetch_sub(1);
-    task();
-  });
+  loop_.post(std::move(task));
 }
 
 bool Loop::Call::wait_until(Instant deadline) {
-  std::unique_lock lock(loop_.gate, std::defer_lock);
   for (;;) {
+    if (!driving_ && !done_.load(std::memory_order_acquire) && loop_.try_take()) {
+      driving_ = true;
+      loop_.enter();
+    }
     if (driving_) {
       while (!done_.load(std::memory_order_acquire)) {
         if (deadline == Instant::max()) {
-          loop_.io.run_one();
+          loop_.run_one();
         } else {
           const auto left = until(deadline);
           if (left <= Duration::zero()) break;
-          loop_.io.run_one_for(left);
+          loop_.run_one_for(left);
         }
       }
-      lock.lock();
-      driving_ = false;
-      loop_.leave(lock, false);
+      leave();
       return done_.load(std::memory_order_acquire);
     }
-    if (!lock.owns_lock()) lock.lock();
+    std::unique_lock lock(loop_.gate);  // also: whoever is in done() must be out of it
     if (done_.load(std::memory_order_acquire)) return true;
-    if (!loop_.driven.load()) {
-      loop_.driven.store(true);
-      promoted_ = true;
-    }
-    if (!promoted_) {
-      loop_.park(*this);
+    loop_.park(*this);
+    bool in_time = true;
+    if (loop_.driven.load()) {
       const auto woken = [this] { return promoted_ || done_.load(std::memory_order_acquire); };
-      bool in_time = true;
       if (deadline == Instant::max())
         wake_.wait(lock, woken);
       else
         in_time = wake_.wait_for(lock, until(deadline), woken);
-      if (!promoted_) {
-        loop_.unpark(*this);
-        if (!in_time) return false;
-        continue;
-      }
     }
-    promoted_ = false;
-    driving_ = true;
-    lock.unlock();
-    loop_.enter();
+    if (promoted_) {  // the loop was taken for us
+      promoted_ = false;
+      driving_ = true;
+      loop_.enter();
+    } else {
+      loop_.unpark(*this);
+      if (!in_time) return done_.load(std::memory_order_acquire);
+    }
   }
+}
+
+void Loop::Call::leave() noexcept {
+  if (!done_.load(std::memory_order_acquire) || from_outside_.load(std::memory_order_acquire)) {
+    // Another thread may be in done() now, or come there: it must find us driving or not, no half.
+    std::lock_guard lock(loop_.gate);
+    driving_ = false;
+  } else {
+    driving_ = false;
+  }
+  loop_.leave();
 }
 
 void Loop::Call::done() noexcept {
@@ -229,6 +268,7 @@ void Loop::Call::done() noexcept {
     return;
   }
   std::lock_guard lock(loop.gate);
+  from_outside_.store(true, std::memory_order_release);
   const bool in_poll = driving_;
   done_.store(true, std::memory_order_release);
   wake_.notify_one();  // under the lock: afterwards the call may be gone

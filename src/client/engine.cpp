@@ -105,6 +105,11 @@ void Engine::close() noexcept {
     keep_timer_.cancel();
     compensations_.clear();
     driver_.reset();
+    for (Question* question = questions_; question;) {
+      Question* next = question->after;
+      question->abort();
+      question = next;
+    }
     std::lock_guard lock(mutex_);
     const Failure failure{errc::closed, "the client of " + store_ + " was closed"};
     // What was not brought to the driver yet will find that there is none.
@@ -112,11 +117,6 @@ void Engine::close() noexcept {
       Ticket* next = ticket->after;
       if (ticket->request) finish(*ticket, failure);
       ticket = next;
-    }
-    for (Question* question = questions_; question;) {
-      Question* next = question->after;
-      if (question->asked) question->abort();
-      question = next;
     }
   };
   if (loop_.on_loop()) {
@@ -218,7 +218,9 @@ Metrics Engine::metrics() {
   if (forked()) return {};
   std::lock_guard lock(mutex_);
   metrics_.held = 0;
-  keeper_.for_each([&](const Tenure& tenure) { metrics_.held += tenure.holds.size(); });
+  keeper_.for_each([&](const Tenure& tenure) {
+    for (const Hold* hold = tenure.holds; hold; hold = hold->beside_) ++metrics_.held;
+  });
   return metrics_;
 }
 

@@ -69,7 +69,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   [[nodiscard]] ReleaseOutcome release(Hold& hold) noexcept;
   /// Without waiting for the store: for destructors.
-  void release_detached(const std::shared_ptr<Hold>& hold) noexcept;
+  void release_detached(Hold& hold) noexcept;
   [[nodiscard]] std::optional<Failure> renew(Hold& hold);
   [[nodiscard]] std::optional<Failure> downgrade(Hold& hold);
 
@@ -95,7 +95,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// A blocking question to the driver; aborted when the client is closed meanwhile.
   struct Question {
     UniqueFunction<void()> abort;
-    bool asked = false;  // on the loop
     Question* before = nullptr;
     Question* after = nullptr;
   };
@@ -116,6 +115,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void finish(Ticket& ticket, Result<Lease> result);
   [[nodiscard]] bool leave_local_queue(Ticket& ticket);
   [[nodiscard]] Ticket* next_in(Lane& lane);
+
   [[nodiscard]] Lease seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
                            std::uint32_t offset, Predecessor predecessor, Instant now);
   void post_stand(Ticket* ticket);  // under mutex_; null: does nothing
@@ -128,7 +128,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
     Instant until{};                        // when the store forgets it by itself
   };
   Leaving unseat(Hold& hold);
-  [[nodiscard]] bool pass(Tenure& tenure, Instant now);  // under mutex_
+  [[nodiscard]] bool pass(const Hold& from, Instant now);  // under mutex_
   void depart(const Leaving& leaving);
   void compensate(driver::RequestPtr request, Instant until);
 
@@ -152,6 +152,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Capabilities capabilities_;
 
   Loop loop_;
+  Question* questions_ = nullptr;                                        // on the loop
   std::unique_ptr<driver::Driver> driver_;                               // on the loop
   Loop::Timer keep_timer_{loop_};                                        // on the loop
   Instant keep_armed_ = Instant::max();                                  // on the loop
@@ -161,7 +162,6 @@ class Engine : public std::enable_shared_from_this<Engine> {
   bool closed_ = false;
   Keeper keeper_;
   Ticket* tickets_ = nullptr;  // all that are not finished
-  Question* questions_ = nullptr;
   Signals signals_;
   Metrics metrics_;
 

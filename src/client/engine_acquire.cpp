@@ -23,7 +23,8 @@ bool interchangeable(const Recipe& a, const Recipe& b) {
 struct Engine::AsyncTicket final : Ticket {
   AsyncTicket(std::shared_ptr<Engine> owner, std::shared_ptr<const Recipe> from, Instant until,
               Instant begun, Done call)
-      : Ticket(std::move(from), until, begun),
+      : Ticket(own_recipe, until, begun),
+        own_recipe(std::move(from)),
         engine(std::move(owner)),
         done(std::move(call)),
         timer(engine->loop_) {}
@@ -45,6 +46,7 @@ struct Engine::AsyncTicket final : Ticket {
     void operator()() const noexcept { ticket->engine->cancel(*ticket); }
   };
 
+  std::shared_ptr<const Recipe> own_recipe;
   std::shared_ptr<Engine> engine;
   Done done;
   Loop::Timer timer;  // ends the wait in the local queue; the driver ends that at the store
@@ -97,12 +99,12 @@ Engine::Begun Engine::begin(Ticket& ticket) {
     return Begun::finished;
   }
   if (Lane* lane = recipe.lane.get(); lane && lane->busy()) {
-    if (Tenure* holder = lane->holder; holder && recipe.reentrant && !holder->holds.empty()) {
-      const Hold& outer = *holder->holds.front();
+    if (const Tenure* holder = lane->holder; holder && recipe.reentrant && holder->holds) {
+      const Hold& outer = *holder->holds;
       if (outer.recipe().reentrant && outer.recipe().owner == recipe.owner &&
           holder->at(clock_.now()) != Tenure::Standing::lost) {
-        finish(ticket, seat(holder->shared_from_this(), ticket, outer.token_offset_,
-                            outer.predecessor_, clock_.now()));
+        finish(ticket,
+               seat(outer.tenure_, ticket, outer.token_offset_, outer.predecessor_, clock_.now()));
         return Begun::finished;
       }
     }
@@ -147,8 +149,8 @@ void Engine::stand(Ticket& ticket) {
 
 void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
   const Instant now = clock_.now();
-  const auto lane = ticket.recipe->lane;
-  const auto request = ticket.request;
+  Lane* const lane = ticket.recipe->lane.get();
+  const driver::RequestPtr& request = ticket.request;
   if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
     // It answered so late that the lease is over for us: not ours, and not to be left behind.
     compensate(request, answer->basis + answer->ttl);
@@ -168,7 +170,6 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
 
   auto tenure = std::make_shared<Tenure>();
   tenure->request = request;
-  tenure->recipe = ticket.recipe;
   tenure->tokens = std::move(answer->tokens);
   tenure->token_block = answer->token_block;
   tenure->auto_renew = ticket.recipe->auto_renew;
@@ -203,14 +204,15 @@ Lease Engine::seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
   metrics_.wait.add(now - ticket.started);
   auto hold =
       std::make_shared<Hold>(shared_from_this(), tenure, ticket.recipe, offset, predecessor, now);
-  if (tenure->holds.empty()) {  // by re-entry the limit of the first goes on
+  if (!tenure->holds) {  // by re-entry the limit of the first goes on
     const auto limit = ticket.recipe->max_hold == Duration::zero() ? Instant::max()
                                                                    : now + ticket.recipe->max_hold;
     tenure->hold_limit.store(limit.time_since_epoch().count());
     tenure->bound();
     if (limit != Instant::max() && watchdog_) watchdog_->arm(limit);
   }
-  tenure->holds.push_back(hold.get());
+  hold->beside_ = tenure->holds;
+  tenure->holds = hold.get();
   ++metrics_.acquired;
   return Hold::lease(std::move(hold));
 }
@@ -279,17 +281,17 @@ void Engine::finish(Ticket& ticket, Result<Lease> result) {
   ticket.finished();
 }
 
-bool Engine::pass(Tenure& tenure, Instant now) {
-  Lane* lane = tenure.lane.get();
+bool Engine::pass(const Hold& from, Instant now) {
+  Tenure& tenure = *from.tenure_;
+  Lane* lane = tenure.lane;
   if (!lane || lane->waiting.empty() || closed_) return false;
   Ticket& next = *lane->waiting.front();
-  if (!may_pass(tenure, now, options_) || !interchangeable(*next.recipe, *tenure.recipe))
+  if (!may_pass(tenure, now, options_) || !interchangeable(*next.recipe, from.recipe()))
     return false;
   lane->waiting.pop_front();
   if (tenure.contended) ++tenure.passes;
   ++metrics_.local_passes;
-  finish(next,
-         seat(tenure.shared_from_this(), next, tenure.tokens_used++, Predecessor::released, now));
+  finish(next, seat(from.tenure_, next, tenure.tokens_used++, Predecessor::released, now));
   return true;
 }
 

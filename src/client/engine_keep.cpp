@@ -10,7 +10,8 @@ void Engine::keep() {
   Instant next;
   {
     std::lock_guard lock(mutex_);
-    for (Tenure* tenure : keeper_.due(clock_.now())) batch.push_back(tenure->shared_from_this());
+    for (const Tenure* tenure : keeper_.due(clock_.now()))
+      batch.push_back(tenure->holds->shared_tenure());  // somebody sits on what is kept
     next = keeper_.next_renewal();
   }
   if (next != Instant::max()) {
@@ -82,7 +83,7 @@ void Engine::lose(Tenure& tenure, LossReason reason, Signals& signals) {
   tenure.standing.store(Tenure::Standing::lost, std::memory_order_release);
   keeper_.remove(tenure);
   ++metrics_.lost[static_cast<std::size_t>(reason)];
-  for (Hold* hold : tenure.holds) {
+  for (Hold* hold = tenure.holds; hold; hold = hold->beside_) {
     if (hold->stop_) signals.push_back([stop = *hold->stop_]() mutable { stop.request_stop(); });
     for (auto& callback : hold->on_loss_)
       signals.push_back([callback = std::move(callback), reason] { callback(reason); });
@@ -94,7 +95,7 @@ void Engine::lose(Tenure& tenure, LossReason reason, Signals& signals) {
       log(LogLevel::warning, "lease_lost", name,
           "the lease was lost: " + std::string(to_string(reason)));
     });
-  if (Lane* lane = tenure.lane.get(); lane && lane->holder == &tenure) {
+  if (Lane* lane = tenure.lane; lane && lane->holder == &tenure) {
     lane->holder = nullptr;
     post_stand(next_in(*lane));
   }
@@ -104,7 +105,7 @@ void Engine::doubt(Tenure& tenure, Signals& signals) {
   if (tenure.standing.load() != Tenure::Standing::held) return;
   tenure.standing.store(Tenure::Standing::doubtful, std::memory_order_release);
   ++metrics_.jeopardies;
-  for (Hold* hold : tenure.holds) {
+  for (Hold* hold = tenure.holds; hold; hold = hold->beside_) {
     if (hold->stop_ && hold->recipe_->stop_at == StopAt::doubt)
       signals.push_back([stop = *hold->stop_]() mutable { stop.request_stop(); });
     for (const auto& callback : hold->on_jeopardy_) signals.push_back([callback] { callback(); });
@@ -225,7 +226,7 @@ std::optional<Failure> Engine::downgrade(Hold& hold) {
     // What is shared cannot be passed to a local waiter: those go to the store from now on.
     std::lock_guard lock(mutex_);
     Tenure& tenure = *hold.tenure_;
-    if (Lane* lane = tenure.lane.get(); lane && lane->holder == &tenure) {
+    if (Lane* lane = tenure.lane; lane && lane->holder == &tenure) {
       lane->holder = nullptr;
       post_stand(next_in(*lane));
     }

@@ -25,32 +25,30 @@ Engine::Leaving Engine::unseat(Hold& hold) {
       break;
   }
   const Instant now = clock_.now();
-  std::erase(tenure.holds, &hold);
   metrics_.hold.add(now - hold.since_);
-  if (tenure.at(now) == Tenure::Standing::lost) {
-    Signals signals;
-    if (tenure.kept) {  // the watchdog has not been here yet
-      tenure.holds.push_back(&hold);
-      lose(tenure, tenure.loss_reason(), signals);
-      std::erase(tenure.holds, &hold);
-    }
+  const bool lost = tenure.at(now) == Tenure::Standing::lost;
+  Signals signals;
+  if (lost && tenure.kept) lose(tenure, tenure.loss_reason(), signals);  // before the watchdog
+  Hold** link = &tenure.holds;
+  while (*link != &hold) link = &(*link)->beside_;
+  *link = hold.beside_;
+  if (lost) {
     hold.seat_.store(Hold::Seat::lost);
     leaving.outcome = ReleaseOutcome::already_lost;
-    // The store may still have it (a hold limit, or other names of a set); now its holder has
-    // stopped.
-    if (tenure.holds.empty()) leaving.request = tenure.request;
+    // The store may still have it (a hold limit, other names of a set); now its holder has stopped.
+    if (!tenure.holds) leaving.request = tenure.request;
     lock.unlock();
-    if (!signals.empty()) send(std::move(signals));
+    send(std::move(signals));
     return leaving;
   }
   ++metrics_.released;
   hold.seat_.store(Hold::Seat::released);
-  if (!tenure.holds.empty() || pass(tenure, now)) {
+  if (tenure.holds || pass(hold, now)) {
     leaving.outcome = ReleaseOutcome::released;
     return leaving;
   }
   keeper_.remove(tenure);
-  if (Lane* lane = tenure.lane.get()) {
+  if (Lane* lane = tenure.lane) {
     lane->holder = nullptr;
     leaving.next = next_in(*lane);
   }
@@ -90,8 +88,8 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
   return ReleaseOutcome::unknown;
 }
 
-void Engine::release_detached(const std::shared_ptr<Hold>& hold) noexcept {
-  Leaving leaving = unseat(*hold);
+void Engine::release_detached(Hold& hold) noexcept {
+  Leaving leaving = unseat(hold);
   if (leaving.request) depart(leaving);
 }
 

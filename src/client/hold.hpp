@@ -35,6 +35,11 @@ class Hold {
   [[nodiscard]] LeaseState state() const noexcept;
   [[nodiscard]] LossReason reason() const noexcept;
   [[nodiscard]] bool forked() const noexcept;
+  /// Nothing is left to do for it.
+  [[nodiscard]] bool over() const noexcept {
+    const auto seat = seat_.load(std::memory_order_acquire);
+    return seat == Seat::released || seat == Seat::lost;
+  }
 
   [[nodiscard]] const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
   [[nodiscard]] Tenure& tenure() const noexcept { return *tenure_; }
@@ -50,6 +55,7 @@ class Hold {
   std::shared_ptr<Engine> engine_;
   std::shared_ptr<Tenure> tenure_;
   std::shared_ptr<const Recipe> recipe_;
+  Hold* beside_ = nullptr;  // on the same tenure
   std::uint32_t token_offset_;
   Predecessor predecessor_;
   Instant since_;

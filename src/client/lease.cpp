@@ -42,8 +42,8 @@ Lease::~Lease() {
   if (!hold_) return;
   if (hold_->forked())
     leak(std::move(hold_));
-  else
-    hold_->engine()->release_detached(hold_);
+  else if (!hold_->over())
+    hold_->engine()->release_detached(*hold_);
 }
 
 std::uint64_t Lease::token() const noexcept { return hold_ ? hold_->token(0) : 0; }
@@ -68,7 +68,8 @@ Predecessor Lease::predecessor() const noexcept {
   return hold_ ? hold_->predecessor() : Predecessor::none;
 }
 const std::vector<std::string>& Lease::names() const noexcept {
-  return hold_ ? hold_->request().names : no_names;
+  if (!hold_) return no_names;
+  return hold_->request().names;
 }
 std::string Lease::owner() const {
   if (!hold_) return {};

@@ -8,6 +8,7 @@
 #include <holdfast/resource.hpp>
 
 #include "base/clock.hpp"
+#include "driver/driver.hpp"
 
 namespace holdfast::client {
 
@@ -15,7 +16,7 @@ struct Lane;
 
 /// What a Mutex or another lease source is made of: checked once, immutable afterwards.
 struct Recipe {
-  std::vector<std::string> names;  ///< canonical
+  driver::SharedNames names;  ///< canonical
   Mode mode;
   Duration ttl{};
   Duration max_hold{};  ///< zero: none

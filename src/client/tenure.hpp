@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include <holdfast/lease.hpp>
 
@@ -14,7 +13,6 @@ namespace holdfast::client {
 
 class Hold;
 struct Lane;
-struct Recipe;
 
 /// What the client has of a store: one grant, from its acquire to its release or loss. Leases of
 /// callers (Hold) sit on it, usually one; passing a lease inside the client changes who sits there.
@@ -25,12 +23,11 @@ struct Recipe;
 ///                  lost          (release() ends a tenure from any state)
 ///
 /// The atomics may be read by anyone; all else is guarded by the engine's mutex.
-struct Tenure : std::enable_shared_from_this<Tenure> {
+struct Tenure {
   enum class Standing : std::uint8_t { held, doubtful, lost };
 
   driver::RequestPtr request;
-  std::shared_ptr<const Recipe> recipe;  ///< of the first who sat here
-  std::vector<std::uint64_t> tokens;     ///< first of each block, in the order of request->names
+  driver::Tokens tokens;  ///< first of each block, in the order of request->names
   std::uint32_t token_block = 1;
   std::uint32_t tokens_used = 1;
   Predecessor predecessor = Predecessor::none;
@@ -51,8 +48,8 @@ struct Tenure : std::enable_shared_from_this<Tenure> {
   Instant contended_since;   ///< … since then, as far as we know
   std::uint32_t passes = 0;  ///< local passes since then
 
-  std::shared_ptr<Lane> lane;  ///< where it may be passed; null if it may not
-  std::vector<Hold*> holds;    ///< who sits on it: more than one only by re-entry
+  Lane* lane = nullptr;   ///< where it may be passed (the recipe keeps it); null if it may not
+  Hold* holds = nullptr;  ///< who sits on it, a list: more than one only by re-entry
 
   // Links of the keeper's list.
   Tenure* before = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 
@@ -14,19 +15,19 @@ namespace holdfast::client {
 
 /// One acquire on its way. Guarded by the engine's mutex until it is finished.
 struct Ticket {
-  Ticket(std::shared_ptr<const Recipe> from, Instant until, Instant begun) noexcept
-      : recipe(std::move(from)), deadline(until), started(begun) {}
+  Ticket(const std::shared_ptr<const Recipe>& from, Instant until, Instant begun) noexcept
+      : recipe(from), deadline(until), started(begun) {}
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
 
-  std::shared_ptr<const Recipe> recipe;
+  const std::shared_ptr<const Recipe>& recipe;  ///< the caller keeps it
   Instant deadline;
   Instant started;
 
   enum class Place { nowhere, local_queue, at_store, finished };
   Place place = Place::nowhere;
-  driver::RequestPtr request;  ///< at_store
-  bool canceled = false;       ///< somebody asked for its end
+  driver::RequestPtr request;         ///< at_store
+  std::atomic<bool> canceled{false};  ///< somebody asked for its end
 
   std::optional<Result<Lease>> result;
 
@@ -43,9 +44,9 @@ struct Ticket {
 
 /// A thread waits for it.
 struct BlockingTicket final : Ticket {
-  BlockingTicket(Loop& loop, std::shared_ptr<const Recipe> from, Instant until,
+  BlockingTicket(Loop& loop, const std::shared_ptr<const Recipe>& from, Instant until,
                  Instant begun) noexcept
-      : Ticket(std::move(from), until, begun), call(loop) {}
+      : Ticket(from, until, begun), call(loop) {}
   void finished() noexcept override { call.done(); }
   Loop::Call call;
 };

@@ -24,6 +24,7 @@
 /// refuses such requests at the door. Events `wanted` and `doubtful` are hints.
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,10 +49,34 @@ namespace holdfast::driver {
 template <class T>
 using Handler = UniqueFunction<void(Result<T>)>;
 
+/// The names of a request: immutable, and shared with the recipe that they come from, since an
+/// acquire should not copy them. Reads like a vector.
+class SharedNames {
+ public:
+  SharedNames() : list_(std::make_shared<const std::vector<std::string>>()) {}
+  SharedNames(std::vector<std::string> names)
+      : list_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
+  SharedNames(std::initializer_list<std::string> names)
+      : SharedNames(std::vector<std::string>(names)) {}
+  explicit SharedNames(std::shared_ptr<const std::vector<std::string>> names) noexcept
+      : list_(std::move(names)) {}
+
+  operator const std::vector<std::string>&() const noexcept { return *list_; }
+  [[nodiscard]] auto begin() const noexcept { return list_->begin(); }
+  [[nodiscard]] auto end() const noexcept { return list_->end(); }
+  [[nodiscard]] std::size_t size() const noexcept { return list_->size(); }
+  [[nodiscard]] bool empty() const noexcept { return list_->empty(); }
+  [[nodiscard]] const std::string& front() const noexcept { return list_->front(); }
+  [[nodiscard]] const std::string& operator[](std::size_t i) const noexcept { return (*list_)[i]; }
+
+ private:
+  std::shared_ptr<const std::vector<std::string>> list_;
+};
+
 /// One acquire, and the identity of the lease that it may become.
 struct Request {
-  Id id;                           ///< idempotency: the same id always gets the first answer
-  std::vector<std::string> names;  ///< sorted, unique, valid; all or nothing
+  Id id;              ///< idempotency: the same id always gets the first answer
+  SharedNames names;  ///< sorted, unique, valid; all or nothing
   Mode mode;
   std::string owner;  ///< empty: the id in hexadecimal is the owner
   std::string note;
@@ -62,9 +87,40 @@ struct Request {
 };
 using RequestPtr = std::shared_ptr<const Request>;
 
+/// The tokens of a grant, one for each name. Reads like a vector; one needs no memory of its own.
+class Tokens {
+ public:
+  using value_type = std::uint64_t;
+  using const_iterator = const std::uint64_t*;
+  using iterator = const_iterator;
+
+  void reserve(std::size_t count) {
+    if (count > 1) all_.reserve(count);
+  }
+  void push_back(std::uint64_t token) {
+    if (++size_ == 1) {
+      one_ = token;
+      return;
+    }
+    if (size_ == 2) all_.push_back(one_);
+    all_.push_back(token);
+  }
+  [[nodiscard]] const_iterator begin() const noexcept { return size_ > 1 ? all_.data() : &one_; }
+  [[nodiscard]] const_iterator end() const noexcept { return begin() + size_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::uint64_t front() const noexcept { return *begin(); }
+  [[nodiscard]] std::uint64_t operator[](std::size_t i) const noexcept { return begin()[i]; }
+  bool operator==(const Tokens&) const = default;
+
+ private:
+  std::size_t size_ = 0;
+  std::uint64_t one_ = 0;
+  std::vector<std::uint64_t> all_;  // if more than one
+};
+
 struct Grant {
-  std::vector<std::uint64_t> tokens;  ///< first token of the block, one for each name
-  std::uint32_t token_block = 1;      ///< how many tokens from there on are ours
+  Tokens tokens;                  ///< first token of the block, one for each name
+  std::uint32_t token_block = 1;  ///< how many tokens from there on are ours
   Instant basis{};  ///< validity counts from here: just before the request (or, after a
                     ///< wait, the last acknowledged heartbeat) was sent
   Duration ttl{};   ///< as granted by the store, from `basis`

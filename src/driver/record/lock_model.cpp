@@ -72,17 +72,17 @@ Result<LockModel::Standing> LockModel::acquire(const Request& request, bool may_
     settle(request.names);
     return Standing{.grant = held(request, rows)};
   }
+  if (queued && may_wait) return standing(request, rows);
+  if (queued && leave_queue(request, rows)) settle(request.names);
+
   const bool ended = !unheard && std::any_of(rows.begin(), rows.end(), [&](const Record* row) {
     return row->last == request.id && row->ended != Predecessor::none;
   });
   const bool rest = end_rest(request, rows);
   if (rest) settle(request.names);
-  if (rest || ended)
+  if (ended || (rest && !unheard))
     return Failure{errc::lost, "this request for " + quoted(request.names.front()) +
                                    " was granted before, and that lease has ended"};
-
-  if (queued && may_wait) return standing(request, rows);
-  if (queued && leave_queue(request, rows)) settle(request.names);
 
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (auto other = other_limit(*rows[i], request.mode, now_))

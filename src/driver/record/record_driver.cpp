@@ -75,7 +75,10 @@ void RecordDriver::renew(std::vector<RequestPtr> leases, Handler<std::vector<Ren
 }
 
 void RecordDriver::release(RequestPtr lease, Handler<Released> handler) {
-  held_.erase(lease->id);
+  if (auto node = held_.extract(lease->id)) {
+    node.mapped() = {};
+    spare_ = std::move(node);
+  }
   submit(Release(std::move(lease), std::move(handler)));
 }
 

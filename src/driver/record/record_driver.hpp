@@ -101,6 +101,7 @@ class RecordDriver final : public Driver {
   void submit(T op);
   void schedule_pump();
   void pump();
+  [[nodiscard]] std::chrono::system_clock::time_point wall(Instant now) noexcept;
   void retry_later();
   void give_up_late();
   [[nodiscard]] bool run(std::span<Op* const> ops);
@@ -135,6 +136,9 @@ class RecordDriver final : public Driver {
   std::uint32_t birth_;  ///< fork_generation() of our process
   std::unique_ptr<RecordStore> store_;
 
+  Instant wall_read_ = Instant::min();
+  std::chrono::system_clock::time_point wall_;
+
   std::deque<std::unique_ptr<Op>> queue_;
   bool pump_due_ = false;  ///< posted, or the retry timer is armed
   unsigned busy_rounds_ = 0;
@@ -144,6 +148,8 @@ class RecordDriver final : public Driver {
   std::unordered_map<Id, Waiting> waiting_;
   std::unordered_map<Id, Watching> watching_;
   std::unordered_map<Id, Held> held_;
+  std::unordered_map<Id, Held>::node_type
+      spare_;  ///< short leases come and go: spares memory traffic
   std::size_t sweep_held_at_ = 1024;
   Loop::Timer timer_;
   Instant armed_ = Instant::max();

@@ -33,7 +33,7 @@ struct Open {
 void RecordDriver::schedule_pump() {
   if (pump_due_) return;
   pump_due_ = true;
-  host_.loop.post([this, present = std::weak_ptr(present_)] {
+  host_.loop.defer([this, present = std::weak_ptr(present_)] {
     if (!present.expired()) pump();
   });
 }
@@ -60,6 +60,15 @@ void RecordDriver::pump() {
   }
   busy_rounds_ = 0;
   if (!queue_.empty()) schedule_pump();
+}
+
+/// The time of day, read once a second: it is for people, and to start tokens high.
+std::chrono::system_clock::time_point RecordDriver::wall(Instant now) noexcept {
+  if (wall_read_ == Instant::min() || now - wall_read_ > std::chrono::seconds(1)) {
+    wall_read_ = now;
+    wall_ = host_.clock.wall();
+  }
+  return wall_ + std::chrono::duration_cast<std::chrono::system_clock::duration>(now - wall_read_);
 }
 
 /// The store is being written by somebody else, for a moment as a rule.
@@ -149,8 +158,9 @@ bool RecordDriver::attempt(std::span<Op* const> ops, std::vector<Hint>& hints,
     Open open{store_.get()};
     hints.clear();
     news.clear();
-    const Instant now = host_.clock.now();
-    LockModel model(*store_, self_, now, host_.clock.wall(), hints);
+    // A store in memory has not made us wait.
+    const Instant now = batching_ == Batching::none ? basis : host_.clock.now();
+    LockModel model(*store_, self_, now, wall(now), hints);
     Step step{model, *store_, *this, basis, now};
     if (!apply(ops, step)) {
       open.rollback();

@@ -20,7 +20,7 @@ namespace holdfast::driver {
 class RecordStore {
  public:
   enum class Access { read, write };
-  enum class Begun { yes, busy };        ///< busy: somebody else is writing, try again soon
+  enum class Begun { yes, busy };  ///< busy: somebody else is writing, try again soon
   enum class Committed { yes, no, unknown };
 
   virtual ~RecordStore() = default;
@@ -39,12 +39,13 @@ class RecordStore {
   virtual void cell_changed(std::string_view name) = 0;
 
   /// Names of resources that are not idle, sorted, that start with `prefix`; at most `limit`.
-  [[nodiscard]] virtual std::vector<std::string> names(std::string_view prefix, std::size_t limit) = 0;
+  [[nodiscard]] virtual std::vector<std::string> names(std::string_view prefix,
+                                                       std::size_t limit) = 0;
 
   /// A number that rises over all resources: the order of arrival.
   [[nodiscard]] virtual std::uint64_t next_ticket() = 0;
-  /// Tokens and versions of a record that is new must start above this: at least as high as any that
-  /// a record which the store has dropped had reached.
+  /// Tokens and versions of a record that is new must start above this: at least as high as any
+  /// that a record which the store has dropped had reached.
   [[nodiscard]] virtual std::uint64_t token_floor() = 0;
 
   /// Passes a hint to another client; best effort. After the commit.

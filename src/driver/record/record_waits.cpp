@@ -26,7 +26,13 @@ Duration heartbeat_every(const Request& request) {
 }  // namespace
 
 void RecordDriver::hold(const RequestPtr& request, const Grant& grant) {
-  held_.insert_or_assign(request->id, Held{request, grant.basis + grant.ttl});
+  if (spare_) {
+    spare_.key() = request->id;
+    spare_.mapped() = Held{request, grant.basis + grant.ttl};
+    held_.insert(std::move(spare_));
+  } else {
+    held_.insert_or_assign(request->id, Held{request, grant.basis + grant.ttl});
+  }
   if (held_.size() < sweep_held_at_) return;
   // Leases that their client has given up without a release, since the store was out of reach.
   std::erase_if(held_, [long_ago = grant.basis - seconds(60)](const auto& entry) {

@@ -46,10 +46,12 @@ struct Space {
   std::uint64_t ticket = 0;
   std::uint64_t token_floor = 0;  ///< no lower than the token of any record that was dropped
   std::size_t sweep_at = 4096;
+  std::uint64_t sweeps = 0;  ///< records found before the last one may be gone
   std::unordered_map<Id, std::shared_ptr<Bell>> bells;
 
   /// Bounds what is kept of resources that nobody uses; the floor keeps their tokens rising.
   void sweep() {
+    ++sweeps;
     std::erase_if(records, [this](const auto& entry) {
       if (!entry.second.idle()) return false;
       token_floor = std::max(token_floor, entry.second.token);
@@ -91,6 +93,8 @@ class Store final : public RecordStore {
 
   Result<Begun> begin(Access) override {
     lock_.lock();
+    if (sweeps_ != space_->sweeps) last_ = nullptr;
+    sweeps_ = space_->sweeps;
     return Begun::yes;
   }
   Committed commit(Failure&) override {
@@ -102,9 +106,13 @@ class Store final : public RecordStore {
     lock_.unlock();
   }
 
-  Record& record(std::string_view name) override { return entry(space_->records, name); }
+  Record& record(std::string_view name) override {
+    // The same as last time, more often than not.
+    if (!last_ || last_->first != name) last_ = &entry(space_->records, name);
+    return last_->second;
+  }
   void changed(std::string_view) override {}
-  CellRecord& cell(std::string_view name) override { return entry(space_->cells, name); }
+  CellRecord& cell(std::string_view name) override { return entry(space_->cells, name).second; }
   void cell_changed(std::string_view) override {}
 
   std::vector<std::string> names(std::string_view prefix, std::size_t limit) override {
@@ -132,15 +140,16 @@ class Store final : public RecordStore {
 
  private:
   template <class T>
-  static T& entry(Table<T>& table, std::string_view name) {
+  static typename Table<T>::value_type& entry(Table<T>& table, std::string_view name) {
     const auto found = table.find(name);
-    return found != table.end() ? found->second
-                                : table.try_emplace(std::string(name)).first->second;
+    return found != table.end() ? *found : *table.try_emplace(std::string(name)).first;
   }
 
   std::shared_ptr<Space> space_;
   Id client_;
   std::unique_lock<std::mutex> lock_;
+  Table<Record>::value_type* last_ = nullptr;  ///< what was looked up last …
+  std::uint64_t sweeps_ = 0;                   ///< … when there had been so many sweeps
 };
 
 Capabilities capabilities() {
@@ -160,11 +169,8 @@ Capabilities capabilities() {
   return can;
 }
 
-std::string label() {
-  char host[256] = "localhost";
-  (void)gethostname(host, sizeof host - 1);
-  return std::string(host) + ":" + std::to_string(getpid());
-}
+/// There is but one process; and so short a text is kept in place.
+std::string label() { return "self:" + std::to_string(getpid()); }
 
 }  // namespace
 
