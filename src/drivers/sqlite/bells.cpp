@@ -80,8 +80,8 @@ struct CloseDirectory {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (value_ >= 0) ::close(value_);
+void Descriptor::close() noexcept {
+  if (value_ >= 0) ::close(std::exchange(value_, -1));
 }
 
 Result<std::unique_ptr<Bells>> Bells::open(const std::string& database, const FileId& file,
@@ -132,8 +132,15 @@ Result<std::unique_ptr<Bells>> Bells::open(const std::string& database, const Fi
   return cannot(directory, "hang up a bell", why);
 }
 
+void Bells::quit_in_child() noexcept {
+  own_.close();
+  folder_.close();
+  for (Line& each : lines_) each.descriptor.close();
+}
+
 Bells::~Bells() {
-  if (own_) ::unlinkat(folder_.get(), name_.c_str(), 0);
+  if (!own_) return;
+  ::unlinkat(folder_.get(), name_.c_str(), 0);
   ::rmdir(directory_.c_str());  // succeeds for the last one
 }
 

@@ -23,9 +23,10 @@ class Descriptor {
     std::swap(value_, other.value_);
     return *this;
   }
-  ~Descriptor();
+  ~Descriptor() { close(); }
   [[nodiscard]] int get() const noexcept { return value_; }
   explicit operator bool() const noexcept { return value_ >= 0; }
+  void close() noexcept;
 
  private:
   int value_;
@@ -64,6 +65,9 @@ class Bells {
   void forget_living() noexcept { ++round_; }
   /// Whether this client's bell still hangs where the others look for it.
   [[nodiscard]] bool in_place() const noexcept;
+
+  /// In a child of fork(2): closes all, so that the bell tells of the parent only.
+  void quit_in_child() noexcept;
 
   /// Ids come in two kinds, told apart by one bit: clients with a bell, and deaf ones.
   [[nodiscard]] static bool deaf(const Id& client) noexcept {

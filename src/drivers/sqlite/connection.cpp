@@ -86,19 +86,41 @@ Connection::Statements::Statements(Database& database)
       meta(database),
       retention(database) {}
 
+Connection::~Connection() {
+  const auto no_fork = leave();
+  statements.reset();
+  if (inherited()) database.checkpoint_on_close(false);
+  database.close();
+  bells.reset();
+}
+
+void Connection::quit_in_child() noexcept {
+  if (bells) bells->quit_in_child();
+}
+
+void Connection::discard() noexcept {
+  statements.reset();
+  database.checkpoint_on_close(false);  // the log belongs to the parent
+  database.close();
+}
+
 std::unique_ptr<Connection> connect(Settings& settings, const Clock& clock, bool again) {
   const auto until = Steady::now() + settings.patience;
+  ForkGuarded::discard_inherited();
   const Place place = find_place(settings.path, settings.probe).take();
   wait_for_predecessors(place.path, std::min(until, Steady::now() + milliseconds(200)));
   if (!place.exists)
     if (auto failure = make_file(place.path)) failure->raise();
 
-  auto connection = std::make_unique<Connection>(place.path);
+  auto connection = std::make_unique<Connection>();
+  const std::lock_guard no_fork(connection->working);
   Database& database = connection->database;
+  database.open(place.path);
   if (database.read_only())
     throw Error(errc::denied, "sqlite " + place.path + ": the file is read-only for this user");
-  patiently(until, [&] { ensure_schema(database, clock.wall()); });
+  patiently(until, [&] { recognise(database); });
   patiently(until, [&] { set_journal(database, settings.sync); });
+  patiently(until, [&] { make_tables(database, clock.wall()); });
 
   const std::optional<FileId> file = file_id(database.path());
   if (!file || database.moved()) replaced(place.path);

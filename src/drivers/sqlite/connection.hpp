@@ -10,6 +10,7 @@
 #include "drivers/sqlite/bells.hpp"
 #include "drivers/sqlite/database.hpp"
 #include "drivers/sqlite/filesystem.hpp"
+#include "drivers/sqlite/fork_guard.hpp"
 #include "drivers/sqlite/machine.hpp"
 #include "drivers/sqlite/retention.hpp"
 #include "drivers/sqlite/schema.hpp"
@@ -27,8 +28,9 @@ struct Settings {
 };
 
 /// A lock file that is open, ours, and fit for use.
-struct Connection {
-  explicit Connection(const std::string& path) : database(path) {}
+struct Connection final : ForkGuarded {
+  Connection() = default;
+  ~Connection();
 
   Database database;
   FileId file;
@@ -45,6 +47,10 @@ struct Connection {
     Retention retention;
   };
   std::unique_ptr<Statements> statements;
+
+ private:
+  void quit_in_child() noexcept override;
+  void discard() noexcept override;
 };
 
 /// Opens a lock file, after making it if there is none. Throws Error. May sleep for

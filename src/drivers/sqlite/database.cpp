@@ -117,7 +117,8 @@ std::string_view Statement::bytes(int column) noexcept {
               : std::string_view();
 }
 
-Database::Database(const std::string& path) : path_(path) {
+void Database::open(const std::string& path) {
+  path_ = path;
   sqlite3* database = nullptr;
   // One thread at a time drives the client's loop, hence NOMUTEX. Symbolic links on the way are
   // fine (/var/run is one), since SQLite resolves them before it names the companions.
@@ -154,6 +155,7 @@ bool Database::read_only() const noexcept {
 }
 
 void Database::checkpoint_on_close(bool on) noexcept {
+  if (!handle_) return;
   sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, on ? 0 : 1, nullptr);
 }
 

@@ -70,10 +70,14 @@ class Statement {
 /// A connection to a database file. Never waits: what is locked is Busy.
 class Database {
  public:
-  /// Opens a file that exists, by its plain path (no URI). Throws Error.
-  explicit Database(const std::string& path);
+  Database() noexcept = default;
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
+
+  /// Opens a file that exists, by its plain path (no URI). Throws Error.
+  void open(const std::string& path);
+  /// Idempotent. Statements must be gone.
+  void close() noexcept { handle_.reset(); }
 
   /// Runs a statement that needs no parameters and whose rows are of no interest. Throws Busy,
   /// Error.

@@ -23,7 +23,7 @@ enum class Owner { nobody, us };
   throw Error(errc::misconfigured, "sqlite " + database.path() + ": " + words);
 }
 
-Owner recognise(Database& database) {
+Owner owner(Database& database) {
   const std::int64_t id = database.integer("PRAGMA application_id");
   const std::int64_t format = database.integer("PRAGMA user_version");
   if (id == application_id) {
@@ -116,17 +116,7 @@ std::uint64_t starting_token(std::chrono::system_clock::time_point wall) noexcep
   return static_cast<std::uint64_t>(std::max<std::int64_t>(since.count(), 1));
 }
 
-void ensure_schema(Database& database, std::chrono::system_clock::time_point wall) {
-  if (recognise(database) == Owner::us) return;
-  Writing writing(database);
-  if (recognise(database) == Owner::us) return;  // another process was faster
-  for (const char* sql : tables) database.run(sql);
-  Meta meta(database);
-  meta.set(Meta::floor, starting_token(wall));
-  database.run(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
-  database.run(("PRAGMA user_version = " + std::to_string(format_version)).c_str());
-  writing.commit();
-}
+void recognise(Database& database) { static_cast<void>(owner(database)); }
 
 void set_journal(Database& database, Sync sync) {
   database.checkpoint_on_close(true);
@@ -138,6 +128,18 @@ void set_journal(Database& database, Sync sync) {
       "PRAGMA journal_size_limit = 16777216");  // one burst must not keep the disk for ever
   database.run("PRAGMA cell_size_check = ON");  // notices more damage
   database.run("PRAGMA temp_store = MEMORY");
+}
+
+void make_tables(Database& database, std::chrono::system_clock::time_point wall) {
+  if (owner(database) == Owner::us) return;
+  Writing writing(database);
+  if (owner(database) == Owner::us) return;  // another process was faster
+  for (const char* sql : tables) database.run(sql);
+  Meta meta(database);
+  meta.set(Meta::floor, starting_token(wall));
+  database.run(("PRAGMA application_id = " + std::to_string(application_id)).c_str());
+  database.run(("PRAGMA user_version = " + std::to_string(format_version)).c_str());
+  writing.commit();
 }
 
 std::uint64_t settle(Database& database, const Machine& machine, const FileId& file, Sync sync,

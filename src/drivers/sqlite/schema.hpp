@@ -43,13 +43,15 @@ class Meta {
 inline constexpr std::int64_t application_id = 0x486f4661;  // "HoFa"
 inline constexpr std::int64_t format_version = 1;
 
-/// Recognises a lock file, or makes the tables in an empty one, whose tokens start at `wall`.
-/// Refuses (misconfigured), and leaves alone, whatever belongs to somebody else. Throws Busy,
-/// Error.
-void ensure_schema(Database& database, std::chrono::system_clock::time_point wall);
+/// Takes a lock file of ours, or an empty file; refuses (misconfigured), and leaves alone, whatever
+/// belongs to somebody else. Throws Busy, Error.
+void recognise(Database& database);
 
 /// Write-ahead log and durability. Throws Busy, Error.
 void set_journal(Database& database, Sync sync);
+
+/// In an empty file, whose tokens then start at `wall`. Throws Busy, Error.
+void make_tables(Database& database, std::chrono::system_clock::time_point wall);
 
 /// Makes the instants in the file ours. After another boot all holders and waiters are void, and a
 /// copy of a lock file knows nothing of its original's tokens, so it starts above them. Returns

@@ -21,7 +21,7 @@ Store::Store(Settings settings, const Clock& clock, Hooks hooks)
 
 Store::~Store() {
   watched_.reset();
-  if (connection_) connection_->database.rollback();
+  rollback();
 }
 
 void Store::adopt(std::unique_ptr<Connection> connection) {
@@ -67,6 +67,7 @@ std::optional<Failure> Store::check_file(Instant now) try {
     const std::optional<FileId> there = file_id(connection_->database.path());
     if (there == connection_->file) {
       if (connection_->bells && !connection_->bells->in_place()) {
+        doubt_bells_until_ = now + std::chrono::seconds(10);  // until the others have noticed too
         watched_.reset();
         connection_->bells.reset();
         connection_->bells =
@@ -102,6 +103,7 @@ Result<driver::RecordStore::Begun> Store::begin(Access access) {
     if (auto failure = check_file(now)) return *std::move(failure);
 
   access_ = access;
+  working_ = std::unique_lock(connection_->working);
   Connection::Statements& sql = *connection_->statements;
   int code = (access == Access::write ? sql.begin_write : sql.begin_read).try_step();
   if (access == Access::read && code == SQLITE_DONE) {
@@ -113,7 +115,7 @@ Result<driver::RecordStore::Begun> Store::begin(Access access) {
     return Begun::yes;
   }
   Failure failure = connection_->database.failure(code, "begin a transaction");
-  connection_->database.rollback();
+  rollback();
   if (is_busy(code)) return Begun::busy;
   return failure;
 }
@@ -181,8 +183,10 @@ void Store::write_changes() {
 }
 
 void Store::rollback() noexcept {
+  if (connection_ && connection_->database.in_transaction() &&
+      connection_->statements->rollback.try_step() != SQLITE_DONE)
+    connection_->database.rollback();
   forget();
-  if (connection_) connection_->database.rollback();
 }
 
 void Store::forget() noexcept {
@@ -191,6 +195,7 @@ void Store::forget() noexcept {
   any_new_ = false;
   floor_.reset();
   ticket_.reset();
+  if (working_) working_.unlock();
 }
 
 void Store::damaged(const char* what, std::string_view name, const Failure& why) const {
@@ -284,7 +289,7 @@ void Store::ring(const Hint& hint) noexcept try {
 
 bool Store::alive(const Id& client) noexcept {
   return !connection_ || !connection_->bells || client == settings_.client ||
-         connection_->bells->alive(client);
+         clock_.now() < doubt_bells_until_ || connection_->bells->alive(client);
 }
 
 }  // namespace holdfast::sqlite

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -81,10 +82,12 @@ class Store final : public driver::RecordStore {
   std::unique_ptr<Connection> connection_;
   std::shared_ptr<void> watched_;
   Instant next_check_{};
+  Instant doubt_bells_until_{};
   bool replaced_ = false;  ///< the path leads to another file now, or to none
   Instant own_until_{};    ///< when all leases that this client ever saw itself hold have ended
 
   // Of the transaction.
+  std::unique_lock<std::mutex> working_;  ///< keeps fork(2) out; see ForkGuarded
   Access access_ = Access::read;
   Cache<driver::Record> records_;
   Cache<driver::CellRecord> cells_;
