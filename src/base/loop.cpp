@@ -79,7 +79,7 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
   /// thread.
   void leave() noexcept {
     driven_here = nullptr;
-    calls_since.store(true);
+    if (!calls_since.load(std::memory_order_relaxed)) calls_since.store(true);
     driven.store(false);
     // Who begins to wait says so before he looks at `driven`: one of us sees the other.
     if (interested.load() > 0 || posted.load() > 0) pass_on();

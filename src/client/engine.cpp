@@ -89,13 +89,13 @@ void Engine::close() noexcept {
       if (ticket->place == Ticket::Place::local_queue) {
         std::erase(ticket->recipe->lane->waiting, ticket);
         finish(*ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
-      } else if (ticket->request) {
-        to_release.push_back(ticket->request);  // it waits, or was granted just now
+      } else if (ticket->tenure) {
+        to_release.push_back(Tenure::asked(ticket->tenure));  // it waits, or was granted just now
       }
       ticket = next;
     }
     keeper_.for_each([&](Tenure& tenure) {
-      to_release.push_back(tenure.request);
+      to_release.push_back(Tenure::asked(tenure.holds->shared_tenure()));
       lose(tenure, LossReason::client_closed, signals);
     });
   }
@@ -115,7 +115,7 @@ void Engine::close() noexcept {
     // What was not brought to the driver yet will find that there is none.
     for (Ticket* ticket = tickets_; ticket;) {
       Ticket* next = ticket->after;
-      if (ticket->request) finish(*ticket, failure);
+      if (ticket->stood) finish(*ticket, failure);
       ticket = next;
     }
   };
@@ -162,6 +162,7 @@ std::shared_ptr<const Recipe> Engine::recipe(std::vector<std::string> names, Mod
            store_ + " cannot do " + std::string(what) + " (see `holdfast info`)");
   };
   auto recipe = std::make_shared<Recipe>();
+  recipe->engine = shared_from_this();
   recipe->names = canonical_names(std::move(names)).take();
   for (const auto& name : recipe->names)
     if (auto wrong = check_name(name, can.max_name_bytes)) wrong->raise();

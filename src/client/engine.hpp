@@ -109,7 +109,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // acquire (engine_acquire.cpp)
   enum class Begun { finished, queued, to_store };
   Begun begin(Ticket& ticket);
-  void stand(Ticket& ticket);  // on the loop
+  void send_to_store(Ticket& ticket);  // under mutex_; stand() is next
+  void stand(Ticket& ticket);          // on the loop
   void answered(Ticket& ticket, Result<driver::Grant> answer);
   void cancel(Ticket& ticket);
   void finish(Ticket& ticket, Result<Lease> result);
@@ -123,13 +124,13 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // release (engine_release.cpp)
   struct Leaving {
     std::optional<ReleaseOutcome> outcome;  // decided without the store
-    driver::RequestPtr request;             // else: to be released there
+    bool at_store = false;                  // else: to be released there
     Ticket* next = nullptr;                 // to stand at the store afterwards
     Instant until{};                        // when the store forgets it by itself
   };
   Leaving unseat(Hold& hold);
   [[nodiscard]] bool pass(const Hold& from, Instant now);  // under mutex_
-  void depart(const Leaving& leaving);
+  void depart(const std::shared_ptr<Tenure>& tenure, const Leaving& leaving);
   void compensate(driver::RequestPtr request, Instant until);
 
   // keep (engine_keep.cpp)

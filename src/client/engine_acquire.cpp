@@ -116,33 +116,35 @@ Engine::Begun Engine::begin(Ticket& ticket) {
     lane->waiting.push_back(&ticket);
     return Begun::queued;
   }
-  if (recipe.lane) recipe.lane->standing = &ticket;
-  ticket.place = Ticket::Place::at_store;
+  send_to_store(ticket);
   return Begun::to_store;
 }
 
-void Engine::stand(Ticket& ticket) {
+void Engine::send_to_store(Ticket& ticket) {
   const Recipe& recipe = *ticket.recipe;
-  auto request = std::make_shared<driver::Request>();
-  request->id = Id::random();
-  request->names = recipe.names;
-  request->mode = recipe.mode;
-  request->owner = recipe.owner;
-  request->note = recipe.note;
-  request->ttl = recipe.ttl;
-  request->deadline = ticket.deadline;
-  bool canceled = false;
-  {
-    std::lock_guard lock(mutex_);
-    canceled = ticket.canceled;
-    if (driver_ && !canceled) ticket.request = request;
-    if (recipe.lane && !recipe.lane->waiting.empty() && options_.local_passes > 0)
-      request->token_block = pass_block;
-  }
+  Lane* const lane = recipe.lane.get();
+  if (lane) lane->standing = &ticket;
+  ticket.place = Ticket::Place::at_store;
+  ticket.tenure = std::make_shared<Tenure>();
+  ticket.tenure->lane = lane;
+  driver::Request& request = ticket.tenure->request;
+  request.id = Id::random();
+  request.names = recipe.names;
+  request.mode = recipe.mode;
+  request.owner = recipe.owner;
+  request.note = recipe.note;
+  request.ttl = recipe.ttl;
+  request.deadline = ticket.deadline;
+  if (lane && !lane->waiting.empty() && options_.local_passes > 0) request.token_block = pass_block;
+}
+
+void Engine::stand(Ticket& ticket) {
   if (!driver_)
     return answered(ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
-  if (canceled) return answered(ticket, Failure{errc::canceled, "the wait was canceled"});
-  driver_->acquire(std::move(request), [this, &ticket](Result<driver::Grant> answer) {
+  if (ticket.canceled.load())
+    return answered(ticket, Failure{errc::canceled, "the wait was canceled"});
+  ticket.stood = true;
+  driver_->acquire(Tenure::asked(ticket.tenure), [this, &ticket](Result<driver::Grant> answer) {
     answered(ticket, std::move(answer));
   });
 }
@@ -150,16 +152,16 @@ void Engine::stand(Ticket& ticket) {
 void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
   const Instant now = clock_.now();
   Lane* const lane = ticket.recipe->lane.get();
-  const driver::RequestPtr& request = ticket.request;
   if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
     // It answered so late that the lease is over for us: not ours, and not to be left behind.
-    compensate(request, answer->basis + answer->ttl);
+    compensate(Tenure::asked(ticket.tenure), answer->basis + answer->ttl);
     answer = Failure{errc::unavailable, "the answer of " + store_ +
                                             " came after the lease had ended; a longer TTL "
                                             "or a quicker store is needed"};
   }
   if (!answer) {
-    if (answer.failure().code == errc::unknown) compensate(request, now + ticket.recipe->ttl);
+    if (answer.failure().code == errc::unknown)
+      compensate(Tenure::asked(ticket.tenure), now + ticket.recipe->ttl);
     std::lock_guard lock(mutex_);
     if (lane) {
       lane->standing = nullptr;
@@ -168,14 +170,12 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
     return finish(ticket, answer.failure());
   }
 
-  auto tenure = std::make_shared<Tenure>();
-  tenure->request = request;
+  const auto tenure = std::move(ticket.tenure);
   tenure->tokens = std::move(answer->tokens);
   tenure->token_block = answer->token_block;
   tenure->auto_renew = ticket.recipe->auto_renew;
   tenure->contended = answer->contended;
   tenure->contended_since = now;
-  tenure->lane = lane;
   tenure->confirm(answer->basis, answer->ttl);
   const Instant renewal = Keeper::renewal_at(*tenure);
   const Instant verdict =
@@ -202,8 +202,7 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
 Lease Engine::seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
                    std::uint32_t offset, Predecessor predecessor, Instant now) {
   metrics_.wait.add(now - ticket.started);
-  auto hold =
-      std::make_shared<Hold>(shared_from_this(), tenure, ticket.recipe, offset, predecessor, now);
+  auto hold = std::make_shared<Hold>(tenure, ticket.recipe, offset, predecessor, now);
   if (!tenure->holds) {  // by re-entry the limit of the first goes on
     const auto limit = ticket.recipe->max_hold == Duration::zero() ? Instant::max()
                                                                    : now + ticket.recipe->max_hold;
@@ -221,8 +220,7 @@ Ticket* Engine::next_in(Lane& lane) {
   if (lane.waiting.empty()) return nullptr;
   Ticket* ticket = lane.waiting.front();
   lane.waiting.pop_front();
-  lane.standing = ticket;
-  ticket->place = Ticket::Place::at_store;
+  send_to_store(*ticket);
   return ticket;
 }
 
@@ -242,8 +240,8 @@ void Engine::cancel(Ticket& ticket) {
     std::erase(ticket.recipe->lane->waiting, &ticket);
     finish(ticket, Failure{errc::canceled,
                            "the wait for '" + ticket.recipe->names.front() + "' was canceled"});
-  } else if (ticket.place == Ticket::Place::at_store && ticket.request) {
-    loop_.post([this, request = ticket.request] {
+  } else if (ticket.place == Ticket::Place::at_store && ticket.tenure) {
+    loop_.post([this, request = Tenure::asked(ticket.tenure)] {
       if (driver_) driver_->cancel(request);
     });
   }

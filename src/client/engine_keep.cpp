@@ -21,7 +21,7 @@ void Engine::keep() {
   if (batch.empty()) return;
   std::vector<driver::RequestPtr> requests;
   requests.reserve(batch.size());
-  for (const auto& tenure : batch) requests.push_back(tenure->request);
+  for (const auto& tenure : batch) requests.push_back(Tenure::asked(tenure));
   driver_->renew(std::move(requests), [this, batch = std::move(batch)](
                                           Result<std::vector<driver::Renewal>> answer) mutable {
     renewals(std::move(batch), std::move(answer));
@@ -91,7 +91,7 @@ void Engine::lose(Tenure& tenure, LossReason reason, Signals& signals) {
     hold->on_jeopardy_.clear();
   }
   if (options_.log)
-    signals.push_back([this, name = tenure.request->names.front(), reason] {
+    signals.push_back([this, name = tenure.request.names.front(), reason] {
       log(LogLevel::warning, "lease_lost", name,
           "the lease was lost: " + std::string(to_string(reason)));
     });
@@ -140,7 +140,7 @@ void Engine::event(const driver::Event& what) {
     const Instant now = clock_.now();
     keeper_.for_each([&](Tenure& tenure) {
       if (what.kind == driver::Event::Kind::doubtful) return doubt(tenure, signals);
-      if (tenure.request->id != what.lease) return;
+      if (tenure.request.id != what.lease) return;
       if (what.kind == driver::Event::Kind::wanted)
         wanted(tenure, now);
       else
@@ -205,7 +205,7 @@ std::optional<Failure> Engine::renew(Hold& hold) {
   if (over()) return lost();
   std::vector<std::shared_ptr<Tenure>> batch{hold.tenure_};
   auto answer = ask<std::vector<driver::Renewal>>(
-      [&](auto handler) { driver_->renew({hold.tenure_->request}, std::move(handler)); });
+      [&](auto handler) { driver_->renew({Tenure::asked(hold.tenure_)}, std::move(handler)); });
   std::optional<Failure> failure;
   if (!answer)
     failure = answer.failure();

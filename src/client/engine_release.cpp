@@ -19,7 +19,7 @@ Engine::Leaving Engine::unseat(Hold& hold) {
       leaving.outcome = ReleaseOutcome::already_lost;
       return leaving;
     case Hold::Seat::unconfirmed:
-      leaving.request = tenure.request;
+      leaving.at_store = true;
       return leaving;
     case Hold::Seat::seated:
       break;
@@ -36,7 +36,7 @@ Engine::Leaving Engine::unseat(Hold& hold) {
     hold.seat_.store(Hold::Seat::lost);
     leaving.outcome = ReleaseOutcome::already_lost;
     // The store may still have it (a hold limit, other names of a set); now its holder has stopped.
-    if (!tenure.holds) leaving.request = tenure.request;
+    if (!tenure.holds) leaving.at_store = true;
     lock.unlock();
     send(std::move(signals));
     return leaving;
@@ -52,16 +52,16 @@ Engine::Leaving Engine::unseat(Hold& hold) {
     lane->holder = nullptr;
     leaving.next = next_in(*lane);
   }
-  leaving.request = tenure.request;
+  leaving.at_store = true;
   return leaving;
 }
 
 ReleaseOutcome Engine::release(Hold& hold) noexcept {
   if (forked()) return ReleaseOutcome::already_lost;
   Leaving leaving = unseat(hold);
-  if (!leaving.request) return *leaving.outcome;
+  if (!leaving.at_store) return *leaving.outcome;
   if (leaving.outcome || loop_.on_loop()) {
-    depart(leaving);
+    depart(hold.tenure_, leaving);
     return leaving.outcome.value_or(ReleaseOutcome::unknown);
   }
   bool asked = false;
@@ -70,7 +70,7 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
     // Copies: once the store has answered, the caller may have gone, and this closure with it.
     Engine* const engine = this;
     Ticket* const next = leaving.next;
-    driver_->release(leaving.request, std::move(handler));
+    driver_->release(Tenure::asked(hold.tenure_), std::move(handler));
     if (next) engine->stand(*next);  // shares the release's transaction where the store batches
   });
   if (!asked) {
@@ -83,24 +83,25 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
     return ours ? ReleaseOutcome::released : ReleaseOutcome::already_lost;
   }
   hold.seat_.store(Hold::Seat::unconfirmed);
-  loop_.post(
-      [this, request = leaving.request, until = leaving.until] { compensate(request, until); });
+  loop_.post([this, tenure = hold.tenure_, until = leaving.until] {
+    compensate(Tenure::asked(tenure), until);
+  });
   return ReleaseOutcome::unknown;
 }
 
 void Engine::release_detached(Hold& hold) noexcept {
   Leaving leaving = unseat(hold);
-  if (leaving.request) depart(leaving);
+  if (leaving.at_store) depart(hold.tenure_, leaving);
 }
 
-void Engine::depart(const Leaving& leaving) {
-  Task task = [self = shared_from_this(), leaving] {
+void Engine::depart(const std::shared_ptr<Tenure>& tenure, const Leaving& leaving) {
+  Task task = [self = shared_from_this(), tenure, until = leaving.until, next = leaving.next] {
     if (self->driver_)
-      self->driver_->release(
-          leaving.request, [engine = self.get(), leaving](const Result<driver::Released>& answer) {
-            if (!answer) engine->compensate(leaving.request, leaving.until);
-          });
-    if (leaving.next) self->stand(*leaving.next);
+      self->driver_->release(Tenure::asked(tenure), [engine = self.get(), tenure, until](
+                                                        const Result<driver::Released>& answer) {
+        if (!answer) engine->compensate(Tenure::asked(tenure), until);
+      });
+    if (next) self->stand(*next);
   };
   if (!loop_.try_run(task)) loop_.post(std::move(task));
 }

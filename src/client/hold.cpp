@@ -4,17 +4,15 @@
 
 namespace holdfast::client {
 
-Hold::Hold(std::shared_ptr<Engine> engine, std::shared_ptr<Tenure> tenure,
-           std::shared_ptr<const Recipe> recipe, std::uint32_t token_offset,
-           Predecessor predecessor, Instant since) noexcept
-    : engine_(std::move(engine)),
-      tenure_(std::move(tenure)),
+Hold::Hold(std::shared_ptr<Tenure> tenure, std::shared_ptr<const Recipe> recipe,
+           std::uint32_t token_offset, Predecessor predecessor, Instant since) noexcept
+    : tenure_(std::move(tenure)),
       recipe_(std::move(recipe)),
       token_offset_(token_offset),
       predecessor_(predecessor),
       since_(since) {}
 
-bool Hold::forked() const noexcept { return engine_->forked(); }
+bool Hold::forked() const noexcept { return recipe_->engine->forked(); }
 
 LeaseState Hold::state() const noexcept {
   if (forked()) return LeaseState::lost;

@@ -23,9 +23,8 @@ class Engine;
 /// is guarded by the engine's mutex.
 class Hold {
  public:
-  Hold(std::shared_ptr<Engine> engine, std::shared_ptr<Tenure> tenure,
-       std::shared_ptr<const Recipe> recipe, std::uint32_t token_offset, Predecessor predecessor,
-       Instant since) noexcept;
+  Hold(std::shared_ptr<Tenure> tenure, std::shared_ptr<const Recipe> recipe,
+       std::uint32_t token_offset, Predecessor predecessor, Instant since) noexcept;
 
   static Lease lease(std::shared_ptr<Hold> hold) noexcept { return Lease(std::move(hold)); }
 
@@ -41,18 +40,17 @@ class Hold {
     return seat == Seat::released || seat == Seat::lost;
   }
 
-  [[nodiscard]] const std::shared_ptr<Engine>& engine() const noexcept { return engine_; }
+  [[nodiscard]] const std::shared_ptr<Engine>& engine() const noexcept { return recipe_->engine; }
   [[nodiscard]] Tenure& tenure() const noexcept { return *tenure_; }
   [[nodiscard]] const std::shared_ptr<Tenure>& shared_tenure() const noexcept { return tenure_; }
   [[nodiscard]] const Recipe& recipe() const noexcept { return *recipe_; }
-  [[nodiscard]] const driver::Request& request() const noexcept { return *tenure_->request; }
+  [[nodiscard]] const driver::Request& request() const noexcept { return tenure_->request; }
   [[nodiscard]] Predecessor predecessor() const noexcept { return predecessor_; }
   [[nodiscard]] Instant since() const noexcept { return since_; }
 
  private:
   friend class Engine;
 
-  std::shared_ptr<Engine> engine_;
   std::shared_ptr<Tenure> tenure_;
   std::shared_ptr<const Recipe> recipe_;
   Hold* beside_ = nullptr;  // on the same tenure

@@ -12,10 +12,12 @@
 
 namespace holdfast::client {
 
+class Engine;
 struct Lane;
 
 /// What a Mutex or another lease source is made of: checked once, immutable afterwards.
 struct Recipe {
+  std::shared_ptr<Engine> engine;
   driver::SharedNames names;  ///< canonical
   Mode mode;
   Duration ttl{};

@@ -14,7 +14,7 @@ namespace holdfast::client {
 class Hold;
 struct Lane;
 
-/// What the client has of a store: one grant, from its acquire to its release or loss. Leases of
+/// What the client has of a store: one grant, from its request to its release or loss. Leases of
 /// callers (Hold) sit on it, usually one; passing a lease inside the client changes who sits there.
 ///
 ///   held ──(store out of reach, or renewal overdue)──▶ doubtful ──(renewed)──▶ held
@@ -26,8 +26,8 @@ struct Lane;
 struct Tenure {
   enum class Standing : std::uint8_t { held, doubtful, lost };
 
-  driver::RequestPtr request;
-  driver::Tokens tokens;  ///< first of each block, in the order of request->names
+  driver::Request request;  ///< immutable once it was brought to the driver
+  driver::Tokens tokens;    ///< first of each block, in the order of request.names
   std::uint32_t token_block = 1;
   std::uint32_t tokens_used = 1;
   Predecessor predecessor = Predecessor::none;
@@ -55,6 +55,11 @@ struct Tenure {
   Tenure* before = nullptr;
   Tenure* after = nullptr;
   bool kept = false;
+
+  /// The request as drivers share it.
+  [[nodiscard]] static driver::RequestPtr asked(const std::shared_ptr<Tenure>& tenure) noexcept {
+    return {tenure, &tenure->request};
+  }
 
   /// What a holder may believe at `now`.
   [[nodiscard]] Standing at(Instant now) const noexcept {

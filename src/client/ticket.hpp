@@ -9,7 +9,7 @@
 #include "base/loop.hpp"
 #include "base/result.hpp"
 #include "client/recipe.hpp"
-#include "driver/driver.hpp"
+#include "client/tenure.hpp"
 
 namespace holdfast::client {
 
@@ -26,7 +26,8 @@ struct Ticket {
 
   enum class Place { nowhere, local_queue, at_store, finished };
   Place place = Place::nowhere;
-  driver::RequestPtr request;         ///< at_store
+  std::shared_ptr<Tenure> tenure;     ///< at_store: what it may become
+  bool stood = false;                 ///< at_store: brought to the driver
   std::atomic<bool> canceled{false};  ///< somebody asked for its end
 
   std::optional<Result<Lease>> result;
