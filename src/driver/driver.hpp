@@ -53,7 +53,7 @@ using Handler = UniqueFunction<void(Result<T>)>;
 /// acquire should not copy them. Reads like a vector.
 class SharedNames {
  public:
-  SharedNames() : list_(std::make_shared<const std::vector<std::string>>()) {}
+  SharedNames() noexcept = default;
   SharedNames(std::vector<std::string> names)
       : list_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
   SharedNames(std::initializer_list<std::string> names)
@@ -61,15 +61,19 @@ class SharedNames {
   explicit SharedNames(std::shared_ptr<const std::vector<std::string>> names) noexcept
       : list_(std::move(names)) {}
 
-  operator const std::vector<std::string>&() const noexcept { return *list_; }
-  [[nodiscard]] auto begin() const noexcept { return list_->begin(); }
-  [[nodiscard]] auto end() const noexcept { return list_->end(); }
-  [[nodiscard]] std::size_t size() const noexcept { return list_->size(); }
-  [[nodiscard]] bool empty() const noexcept { return list_->empty(); }
-  [[nodiscard]] const std::string& front() const noexcept { return list_->front(); }
-  [[nodiscard]] const std::string& operator[](std::size_t i) const noexcept { return (*list_)[i]; }
+  operator const std::vector<std::string>&() const noexcept { return list(); }
+  [[nodiscard]] auto begin() const noexcept { return list().begin(); }
+  [[nodiscard]] auto end() const noexcept { return list().end(); }
+  [[nodiscard]] std::size_t size() const noexcept { return list().size(); }
+  [[nodiscard]] bool empty() const noexcept { return list().empty(); }
+  [[nodiscard]] const std::string& front() const noexcept { return list().front(); }
+  [[nodiscard]] const std::string& operator[](std::size_t i) const noexcept { return list()[i]; }
 
  private:
+  [[nodiscard]] const std::vector<std::string>& list() const noexcept {
+    static const std::vector<std::string> none;
+    return list_ ? *list_ : none;
+  }
   std::shared_ptr<const std::vector<std::string>> list_;
 };
 
