@@ -1,5 +1,8 @@
 #include "slices.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "line.hpp"
 #include "progress.hpp"
 #include "statistics.hpp"
@@ -12,8 +15,8 @@ constexpr int again = 3;
 constexpr int quick_rounds = 3;
 
 std::vector<double> quotients(const std::vector<double>& these, const std::vector<double>& those) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < these.size(); ++i) all.push_back(these[i] / those[i]);
+  std::vector<double> all(these.size());
+  std::ranges::transform(these, those, all.begin(), std::divides<>());
   return all;
 }
 

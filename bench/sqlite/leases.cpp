@@ -18,6 +18,7 @@ namespace {
 double renewal_by_hand(const std::string& path, std::size_t count) {
   RawSqlite raw(path, sqlite::Sync::full);
   std::vector<std::string> names;
+  names.reserve(count);
   for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("order:payment:{:06}", i));
   constexpr std::size_t together = 1000;
   const auto all = [&] {

@@ -53,8 +53,10 @@ std::vector<Line> many_names(Plan& plan, Breaches& breaches) {
   const Scratch scratch(plan.directory);
   RawSqlite raw(scratch.file("raw.db"), sqlite::Sync::normal);
   const Client client("sqlite://" + scratch.file("ours.db") + "?sync=normal");
+  constexpr int count = 10'000;
   std::vector<std::string> names;
-  for (int i = 0; i < 10'000; ++i) names.push_back("order:payment:" + std::to_string(100'000 + i));
+  names.reserve(count);
+  for (int i = 0; i < count; ++i) names.push_back("order:payment:" + std::to_string(100'000 + i));
   std::vector<Pairs> checks(names.size(), Pairs(breaches));
 
   // Far apart from one to the next, so that no page is warm only because its neighbour was used.
