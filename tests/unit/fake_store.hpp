@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/task.hpp"
 #include "driver/record/record_store.hpp"
 
 namespace holdfast::driver {
