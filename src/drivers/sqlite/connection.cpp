@@ -106,6 +106,9 @@ void Connection::discard() noexcept {
 
 std::unique_ptr<Connection> connect(Settings& settings, const Clock& clock, bool again) {
   const auto until = Steady::now() + settings.patience;
+  if (sqlite3_threadsafe() == 0)
+    throw Error(errc::unsupported,
+                "this program runs with a SQLite that was built without threads; use another");
   ForkGuarded::discard_inherited();
   const Place place = find_place(settings.path, settings.probe).take();
   wait_for_predecessors(place.path, std::min(until, Steady::now() + milliseconds(200)));

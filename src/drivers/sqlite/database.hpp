@@ -109,14 +109,14 @@ class Database {
   std::string path_;
 };
 
-/// A write transaction that is rolled back unless commit() is called. For setting up, where
-/// exceptions are welcome; throws Busy, Error.
-class Writing {
+/// A transaction that is rolled back unless commit() is called. For setting up, where exceptions
+/// are welcome; throws Busy, Error.
+class Transaction {
  public:
-  explicit Writing(Database& database) : database_(database) { database_.run("BEGIN IMMEDIATE"); }
-  ~Writing() { database_.rollback(); }
-  Writing(const Writing&) = delete;
-  Writing& operator=(const Writing&) = delete;
+  Transaction(Database& database, const char* begin) : database_(database) { database_.run(begin); }
+  ~Transaction() { database_.rollback(); }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
   void commit() { database_.run("COMMIT"); }
 
  private:

@@ -23,6 +23,7 @@ enum class Owner { nobody, us };
   throw Error(errc::misconfigured, "sqlite " + database.path() + ": " + words);
 }
 
+/// In a transaction, since a process that makes the tables does so between any two statements.
 Owner owner(Database& database) {
   const std::int64_t id = database.integer("PRAGMA application_id");
   const std::int64_t format = database.integer("PRAGMA user_version");
@@ -116,7 +117,10 @@ std::uint64_t starting_token(std::chrono::system_clock::time_point wall) noexcep
   return static_cast<std::uint64_t>(std::max<std::int64_t>(since.count(), 1));
 }
 
-void recognise(Database& database) { static_cast<void>(owner(database)); }
+bool recognise(Database& database) {
+  const Transaction reading(database, "BEGIN");
+  return owner(database) == Owner::us;
+}
 
 void set_journal(Database& database, Sync sync) {
   database.checkpoint_on_close(true);
@@ -131,8 +135,8 @@ void set_journal(Database& database, Sync sync) {
 }
 
 void make_tables(Database& database, std::chrono::system_clock::time_point wall) {
-  if (owner(database) == Owner::us) return;
-  Writing writing(database);
+  if (recognise(database)) return;
+  Transaction writing(database, "BEGIN IMMEDIATE");
   if (owner(database) == Owner::us) return;  // another process was faster
   for (const char* sql : tables) database.run(sql);
   Meta meta(database);
@@ -155,7 +159,7 @@ std::uint64_t settle(Database& database, const Machine& machine, const FileId& f
   };
   if (settled()) return meta.number(Meta::base);
 
-  Writing writing(database);
+  Transaction writing(database, "BEGIN IMMEDIATE");
   if (settled()) return meta.number(Meta::base);
   const bool fresh = meta.text(Meta::boot).empty();
   const bool rebooted = !fresh && meta.text(Meta::boot) != machine.boot;

@@ -43,9 +43,9 @@ class Meta {
 inline constexpr std::int64_t application_id = 0x486f4661;  // "HoFa"
 inline constexpr std::int64_t format_version = 1;
 
-/// Takes a lock file of ours, or an empty file; refuses (misconfigured), and leaves alone, whatever
-/// belongs to somebody else. Throws Busy, Error.
-void recognise(Database& database);
+/// True for a lock file of ours, false for an empty file; refuses (misconfigured), and leaves
+/// alone, whatever belongs to somebody else. Throws Busy, Error.
+bool recognise(Database& database);
 
 /// Write-ahead log and durability. Throws Busy, Error.
 void set_journal(Database& database, Sync sync);

@@ -58,6 +58,22 @@ void Store::heard() {
     if (hooks_.hinted) hooks_.hinted(kind, subject);
 }
 
+/// Somebody may have removed the directory. Without its bell this client is not woken, and others
+/// pass its waiters over; what it holds is not touched by that.
+void Store::check_bell(Instant now) {
+  if (Bells::deaf(settings_.client)) return;
+  if (connection_->bells && connection_->bells->in_place()) return;
+  doubt_bells_until_ = now + std::chrono::seconds(10);  // until the others have noticed too
+  watched_.reset();
+  connection_->bells.reset();
+  auto bells = Bells::open(connection_->database.path(), connection_->file, settings_.client);
+  if (bells)
+    connection_->bells = *std::move(bells);
+  else if (hooks_.log)
+    hooks_.log(LogLevel::warning, "no_bell", bells.failure().words);
+  watch_bell();
+}
+
 /// Two files of one name would both grant. So a client whose file has been replaced stops at once,
 /// lets its leases run out, and only then takes its bell down and turns to the new file; whoever
 /// opened that one before has waited for it.
@@ -66,14 +82,7 @@ std::optional<Failure> Store::check_file(Instant now) try {
   if (connection_ && !replaced_) {
     const std::optional<FileId> there = file_id(connection_->database.path());
     if (there == connection_->file) {
-      if (connection_->bells && !connection_->bells->in_place()) {
-        doubt_bells_until_ = now + std::chrono::seconds(10);  // until the others have noticed too
-        watched_.reset();
-        connection_->bells.reset();
-        connection_->bells =
-            Bells::open(connection_->database.path(), connection_->file, settings_.client).take();
-        watch_bell();
-      }
+      check_bell(now);
       return std::nullopt;
     }
     replaced_ = true;

@@ -71,6 +71,7 @@ class Store final : public driver::RecordStore {
   void adopt(std::unique_ptr<Connection> connection);
   void watch_bell();
   [[nodiscard]] std::optional<Failure> check_file(Instant now);
+  void check_bell(Instant now);
   void remember_own(const driver::Record& record) noexcept;
   [[noreturn]] void damaged(const char* what, std::string_view name, const Failure& why) const;
   void write_changes();
