@@ -1,5 +1,7 @@
 #include <CLI/App.hpp>
 
+#include <algorithm>
+
 #include "command.hpp"
 #include "completion.hpp"
 #include "exit_code.hpp"
@@ -8,8 +10,11 @@
 namespace holdfast::cli {
 namespace {
 
-std::string first_sentence(const std::string& text) {
-  return text.substr(0, text.find_first_of(".\n"));
+/// What stands before the details.
+std::string summary(const std::string& text) {
+  auto end = std::min(text.find(". "), text.find(": "));
+  if (end == std::string::npos && text.ends_with('.')) end = text.size() - 1;
+  return text.substr(0, end);
 }
 
 /// What a help text shows as `term|kill|warn`.
@@ -23,14 +28,14 @@ Completion::Option describe(const CLI::Option& option) {
   Completion::Option one;
   for (const auto& name : option.get_snames()) one.names.push_back("-" + name);
   for (const auto& name : option.get_lnames()) one.names.push_back("--" + name);
-  one.help = first_sentence(option.get_description());
+  one.help = summary(option.get_description());
   one.takes_value = option.get_items_expected_max() > 0;
   one.values = values_of(option);
   return one;
 }
 
 void describe(const CLI::App& app, const std::string& path, std::vector<Completion>& all) {
-  Completion here{path, first_sentence(app.get_description()), {}, {}};
+  Completion here{path, summary(app.get_description()), {}, {}};
   for (const auto* option : app.get_options())
     if (option->nonpositional())
       here.options.push_back(describe(*option));

@@ -68,9 +68,8 @@ void add_store_option(CLI::App& command, std::string& url) {
       .add_option(
           "--store", url,
           "The store, such as sqlite:///var/lib/app/locks.db. Better set HOLDFAST_STORE: other "
-          "users "
-          "can read command lines, and with them a password. Default: an SQLite file of yours, "
-          "~/.local/state/holdfast/locks.db")
+          "users can read command lines, and with them a password. Default: an SQLite file of "
+          "yours, ~/.local/state/holdfast/locks.db")
       ->option_text("URL")
       // An empty variable in a script must not lead to another store than the one that was meant.
       ->check([](const std::string& text) { return std::string(text.empty() ? "is empty" : ""); });
@@ -79,10 +78,11 @@ void add_store_option(CLI::App& command, std::string& url) {
 std::string store_url(const std::string& option) {
   if (!option.empty()) {
     const auto parsed = Url::parse(option);
-    if (parsed && !parsed->password().empty())
-      say("--store: its password can be read by all users of this machine while the command runs. "
-          "Put the URL "
-          "into the environment variable HOLDFAST_STORE");
+    if (parsed && parsed->redacted().find("***") != std::string::npos)
+      say(
+          fmt::format("store {}: other users of this machine can read a password in a command "
+                      "line. Put the URL into the environment variable HOLDFAST_STORE",
+                      parsed->redacted()));
     return option;
   }
   if (auto url = variable("HOLDFAST_STORE"); !url.empty()) return url;

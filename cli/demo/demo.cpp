@@ -66,6 +66,10 @@ int sale(const Options& options) {
     // Errors come before the show; and the demo's lock must not be somebody's.
     const Client client(plan.store);
     shown_store = client.url();
+    if (client.capabilities().exclusion == "one process")
+      throw Complaint(unavailable, "demo",
+                      "the buyers are processes, and this store is for one alone",
+                      "Leave --store out, or name another one");
     if (!client.inspect("shop:item:1").holders.empty())
       throw Complaint(busy, "demo", "\"shop:item:1\" is held in this store",
                       "Is another demo running on it?");

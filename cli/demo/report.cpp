@@ -65,25 +65,16 @@ std::string table(const std::vector<HalfResult>& results, bool chaos) {
   return rows.text();
 }
 
-std::string verdict(const std::vector<HalfResult>& results, std::int64_t items) {
-  std::string text;
-  for (const auto& r : results) {
-    if (r.lock == "none" && r.oversold > 0)
-      text += fmt::format("Without a lock {} orders were taken for {} items.", r.sold, items);
-    else if (r.lock == "none")
-      text += fmt::format("Without a lock {} orders were taken for {} items: lucky this time.",
-                          r.sold, items);
-    else if (r.oversold == 0 && r.sold == items)
-      text += fmt::format(
-          " Under Holdfast exactly {} were sold, and the shop checked the\nfencing token of each "
-          "write{}.\n",
-          items,
-          r.rejected_writes > 0
-              ? fmt::format(": it refused {} that came too late", r.rejected_writes)
-              : "");
-    else
-      text += fmt::format(" Under Holdfast {} were sold: WRONG.\n", r.sold);
-  }
+std::string verdict(const HalfResult& result, std::int64_t items) {
+  if (result.lock == "none")
+    return fmt::format("Without a lock {} orders were taken for {} items{}.", result.sold, items,
+                       result.oversold == 0 ? ": lucky this time" : "");
+  if (result.oversold != 0 || result.sold != items)
+    return fmt::format("Under Holdfast {} were sold for {} items: WRONG.", result.sold, items);
+  auto text = fmt::format("Under Holdfast exactly {} were sold.", items);
+  if (result.rejected_writes > 0)
+    text += fmt::format(" The fencing token kept out {} late write{} of former holders.",
+                        result.rejected_writes, result.rejected_writes == 1 ? "" : "s");
   return text;
 }
 
@@ -110,7 +101,9 @@ void Report::end() const {
   if (json) return;
   print(table(results, chaos));
   const std::string self = ::program_invocation_name;
-  print(fmt::format("\n{}\nTry next:\n", verdict(results, plan.items)));
+  print("\n");
+  for (const auto& result : results) print(verdict(result, plan.items) + "\n");
+  print("\nTry next:\n");
   if (!chaos)
     print(fmt::format("  {} demo sale --chaos      the same while buyers are killed and frozen\n",
                       self));

@@ -66,6 +66,10 @@ int finish(const RunOptions& options, Lease& lease, bool lease_lost, int status)
 
 int run_under_lease(const RunOptions& options, Signals& signals) {
   const Client client(store_url(options.store), client_options(options));
+  if (client.capabilities().exclusion == "one process")
+    throw Complaint(unavailable, "store " + client.url(),
+                    "it ends with this process, so it locks nobody out",
+                    "Name one that is shared, such as sqlite:///var/lib/app/locks.db");
   const auto begin = boot_clock::now();
   Lease lease = wait_for_lease(client, options, signals);
   tell_grant(options, lease, boot_clock::now() - begin);

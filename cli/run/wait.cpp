@@ -73,6 +73,7 @@ std::string shown(const std::vector<std::string>& names) {
 
 Lease wait_for_lease(const Client& client, const RunOptions& options, Signals& signals) {
   const auto outcome = std::make_shared<Outcome>();
+  if (!outcome->event) complain_errno("eventfd", errno);
   std::stop_source stop;
   source(client, options)
       .start_acquire(deadline(options), stop.get_token(),

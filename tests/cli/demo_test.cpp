@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 class Demo : public Tool {
  protected:
-  Run demo(Words options, const Words& environment = {}) {
+  Result demo(Words options, const Words& environment = {}) {
     options.insert(options.begin(), {"demo", "sale"});
     auto variables = environment;
     variables.push_back("TMPDIR=" + scratch_.path().string());

@@ -107,8 +107,9 @@ TEST_F(RunLoss, B13_a_frozen_holdfast_still_stops_its_command) {
 
 TEST_F(RunLoss, B13_the_command_s_last_beat_is_before_the_next_one_s_first) {
   // Everything is frozen for longer than the TTL: holdfast, guardian and command; then all wake up.
-  auto job = start(run_script({"job", "--ttl", milliseconds(short_ttl), "--on-loss", "kill"},
-                              "echo $$; ps -o pgid= -p $$; exec sleep 1000"));
+  auto job = start(run_script(
+      {"job", "--ttl", milliseconds(short_ttl), "--on-loss", "kill"},
+      "echo $$; read -r a b c d group rest </proc/$$/stat; echo $group; exec sleep 1000"));
   const pid_t command = read_pid(job);
   const pid_t group = read_pid(job);
   job.pause();

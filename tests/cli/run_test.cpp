@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-using Run = Tool;
+using RunCommand = Tool;
 
-TEST_F(Run, passes_the_command_s_exit_code_through) {
+TEST_F(RunCommand, passes_the_command_s_exit_code_through) {
   for (const int code : {0, 1, 42, 64, 75, 255})
     EXPECT_EQ(run(run_script({"job"}, "exit " + std::to_string(code))).code, code);
   EXPECT_EQ(run(run_script({"job"}, "kill -KILL $$")).code, 128 + SIGKILL);
@@ -20,7 +20,7 @@ TEST_F(Run, passes_the_command_s_exit_code_through) {
   EXPECT_EQ(errors(), "");
 }
 
-TEST_F(Run, what_the_command_is_told) {
+TEST_F(RunCommand, what_the_command_is_told) {
   const auto result =
       run(run_script({"b=1 \"x\"", "a", "--ttl", "5s", "--owner", "me"},
                      "echo $HOLDFAST_TOKEN; echo \"$HOLDFAST_TOKENS\"; echo \"$HOLDFAST_NAME\";"
@@ -41,14 +41,14 @@ TEST_F(Run, what_the_command_is_told) {
   EXPECT_EQ(store, url());
 }
 
-TEST_F(Run, the_store_of_the_command_line_is_not_put_into_the_environment) {
+TEST_F(RunCommand, the_store_of_the_command_line_is_not_put_into_the_environment) {
   const auto result =
       run({"run", "x", "--store", url(), "--", "/bin/sh", "-c", "echo \"<$HOLDFAST_STORE>\""},
           {"HOLDFAST_STORE="});
   EXPECT_EQ(result.out, "<>\n");
 }
 
-TEST_F(Run, tokens_rise) {
+TEST_F(RunCommand, tokens_rise) {
   std::uint64_t before = 0;
   for (int i = 0; i < 3; ++i) {
     const auto token = std::stoull(run(run_script({"job"}, "echo $HOLDFAST_TOKEN")).out);
@@ -57,7 +57,7 @@ TEST_F(Run, tokens_rise) {
   }
 }
 
-TEST_F(Run, busy_and_timed_out) {
+TEST_F(RunCommand, busy_and_timed_out) {
   auto holder = start(run_script({"job", "--note", "nightly backup"}, "echo ready; read -r line"));
   ASSERT_EQ(holder.read_line(), "ready");
 
@@ -81,7 +81,7 @@ TEST_F(Run, busy_and_timed_out) {
   EXPECT_FALSE(held("job"));
 }
 
-TEST_F(Run, waits_for_ever_by_default) {
+TEST_F(RunCommand, waits_for_ever_by_default) {
   auto holder = start(run_script({"job"}, "echo ready; read -r line"));
   ASSERT_EQ(holder.read_line(), "ready");
   auto waiter = start(run_script({"job"}, "echo mine"));
@@ -91,7 +91,7 @@ TEST_F(Run, waits_for_ever_by_default) {
   EXPECT_EQ(code_of(waiter), 0);
 }
 
-TEST_F(Run, several_names_and_shared_and_permits) {
+TEST_F(RunCommand, several_names_and_shared_and_permits) {
   auto both = start(run_script({"b", "a"}, "echo ready; read -r line"));
   ASSERT_EQ(both.read_line(), "ready");
   EXPECT_TRUE(held("a") && held("b"));
@@ -111,7 +111,7 @@ TEST_F(Run, several_names_and_shared_and_permits) {
   EXPECT_EQ(holder["limit"], 2);
 }
 
-TEST_F(Run, commands_that_cannot_be_started) {
+TEST_F(RunCommand, commands_that_cannot_be_started) {
   auto result = run({"run", "job", "--", "no-such-command-here"});
   EXPECT_EQ(result.code, 127);
   EXPECT_THAT(result.err, HasSubstr("not found"));
@@ -127,14 +127,20 @@ TEST_F(Run, commands_that_cannot_be_started) {
   EXPECT_FALSE(held("job"));
 }
 
-TEST_F(Run, a_store_out_of_reach) {
+TEST_F(RunCommand, a_store_out_of_reach) {
   const auto result =
       run({"run", "job", "--store", "sqlite:///no/such/directory/locks.db", "--", "true"});
   EXPECT_EQ(result.code, 69);
   EXPECT_THAT(result.err, HasSubstr("/no/such/directory"));
 }
 
-TEST_F(Run, the_default_store_is_the_user_s_own) {
+TEST_F(RunCommand, a_store_that_locks_nobody_out_is_refused) {
+  const auto result = run({"run", "job", "--store", "memory:", "--", "true"});
+  EXPECT_EQ(result.code, 69);
+  EXPECT_THAT(result.err, HasSubstr("locks nobody out"));
+}
+
+TEST_F(RunCommand, the_default_store_is_the_user_s_own) {
   const auto state = scratch_.file("state");
   const Words environment{"HOLDFAST_STORE=", "XDG_STATE_HOME=" + state};
   EXPECT_EQ(run(run_script({"job"}, "exit 4"), environment).code, 4);
@@ -148,7 +154,7 @@ TEST_F(Run, the_default_store_is_the_user_s_own) {
   EXPECT_TRUE(std::filesystem::exists(scratch_.file("home") + "/.local/state/holdfast/locks.db"));
 }
 
-TEST_F(Run, quiet_and_verbose) {
+TEST_F(RunCommand, quiet_and_verbose) {
   EXPECT_EQ(run(run_script({"job", "-q"}, "true")).err, "");
   EXPECT_EQ(run(run_script({"job"}, "true")).err, "");
   EXPECT_THAT(run(run_script({"job", "-v"}, "true")).err, HasSubstr("granted"));

@@ -21,20 +21,22 @@ std::string rest_of(Process& process) {
 }  // namespace
 
 Process Tool::start(const Words& arguments, const Words& environment) {
+  // env(1), since a variable that is there twice has one value for one program, the other for the
+  // next.
+  Words command{"/usr/bin/env", "HOLDFAST_STORE=" + url(), "ERRORS=" + scratch_.file("errors")};
+  command.insert(command.end(), environment.begin(), environment.end());
   // `exec`, so that the process that the test knows is the tool and no shell.
-  Words command{"/bin/sh", "-c", R"(exec "$0" "$@" 2>>"$ERRORS")", HOLDFAST_CLI_PATH};
+  command.insert(command.end(),
+                 {"/bin/sh", "-c", R"(exec "$0" "$@" 2>>"$ERRORS")", HOLDFAST_CLI_PATH});
   command.insert(command.end(), arguments.begin(), arguments.end());
-  Words variables(environment.rbegin(), environment.rend());  // the first of a name wins
-  variables.push_back("HOLDFAST_STORE=" + url());
-  variables.push_back("ERRORS=" + scratch_.file("errors"));
-  return Process(std::move(command), variables);
+  return Process(std::move(command));
 }
 
-Tool::Run Tool::run(const Words& arguments, const Words& environment) {
+Tool::Result Tool::run(const Words& arguments, const Words& environment) {
   std::ofstream(scratch_.file("errors"), std::ios::trunc);
   auto process = start(arguments, environment);
   process.close_input();
-  Run result;
+  Result result;
   result.out = rest_of(process);
   result.code = code_of(process);
   result.err = errors();

@@ -17,15 +17,15 @@ using Words = std::vector<std::string>;
 /// Runs the `holdfast` program on a store of the test's own, given by HOLDFAST_STORE.
 class Tool : public ::testing::Test {
  protected:
-  struct Run {
+  struct Result {
     int code = -1;  ///< -1: it did not end, or was killed by a signal
     std::string out, err;
   };
 
-  /// Starts it; standard error goes to a file, see errors(). The last of `environment` wins.
+  /// Starts it; standard error goes to a file, see errors(). The last of a variable wins.
   [[nodiscard]] Process start(const Words& arguments, const Words& environment = {});
   /// Starts and waits for the end.
-  [[nodiscard]] Run run(const Words& arguments, const Words& environment = {});
+  [[nodiscard]] Result run(const Words& arguments, const Words& environment = {});
   [[nodiscard]] std::string errors() const;
 
   /// What `inspect --json` says.

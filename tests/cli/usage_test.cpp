@@ -14,45 +14,52 @@ struct Mistake {
   std::string words;  ///< that the answer must hold
 };
 
-class Usage : public Tool, public ::testing::WithParamInterface<Mistake> {};
+using Usage = Tool;
 
-TEST_P(Usage, says_what_was_meant) {
-  const auto result = run(GetParam().arguments);
-  EXPECT_EQ(result.code, 64);
-  EXPECT_THAT(result.err, StartsWith("holdfast: "));
-  EXPECT_THAT(result.err, HasSubstr(GetParam().words));
-  EXPECT_EQ(result.out, "");
+const std::vector<Mistake> mistakes{
+    Mistake{{"rnu", "x"}, "\"holdfast run\""},
+    Mistake{{"bogus"}, "See holdfast --help"},
+    Mistake{{"ls", "--jsn"}, "--json"},
+    Mistake{{"run", "x", "--waitt", "1s", "--", "true"}, "--wait"},
+    Mistake{{"run", "x", "--wait", "10", "--", "true"}, "did you mean 10s?"},
+    Mistake{{"run", "x", "--ttl", "30sec", "--", "true"}, "did you mean 30s?"},
+    Mistake{{"run", "x", "--grace", "-1s", "--", "true"}, "--grace"},
+    Mistake{{"run", "x", "--max-hold", "0", "--", "true"}, "--max-hold"},
+    Mistake{{"run", "x", "--ttl", "1ms", "--", "true"}, "100"},
+    Mistake{{"run", "x", "--wait", "1s", "--no-wait", "--", "true"}, "--no-wait"},
+    Mistake{{"run", "x", "--shared", "--permits", "2", "--", "true"}, "--shared"},
+    Mistake{{"run", "x", "--permits", "0", "--", "true"}, "--permits"},
+    Mistake{{"run", "x", "y", "--permits", "2", "--", "true"}, "Give one NAME"},
+    Mistake{{"run", "x", "--on-loss", "cry", "--", "true"}, "--on-loss"},
+    Mistake{{"run", "x"}, "holdfast run NAME -- COMMAND"},
+    Mistake{{"run", "x", "--"}, "holdfast run NAME -- COMMAND"},
+    Mistake{{"run", "--", "true"}, "no NAME"},
+    Mistake{{"run", "job", "./backup", "now"}, "holdfast run job -- ./backup"},
+    Mistake{{"run", "", "--", "true"}, "the resource name is empty"},
+    Mistake{{"run", "a\nb", "--", "true"}, "U+000A"},
+    Mistake{{"inspect", "a\tb"}, "U+0009"},
+    Mistake{{"inspect", "\xff"}, "UTF-8"},
+    Mistake{{"revoke", std::string(513, 'x')}, "512"},
+    Mistake{{"inspect"}, "NAME"},
+    Mistake{{"run", "x", "--note", "a\nb", "--", "true"}, "--note"},
+    Mistake{{"info", "nosuch://host"}, "sqlite"},
+    Mistake{{"info", "locks.db"}, "store URL"},
+    Mistake{{"ls", "--store", ""}, "is empty"},
+    Mistake{{"ls", "--limit", "0"}, "--limit"},
+    Mistake{{"demo", "sale", "--buyers", "0"}, "--buyers"},
+    Mistake{{"demo"}, "demo"},
+    Mistake{{"completion", "tcsh"}, "bash"}};
+
+TEST_F(Usage, says_what_was_meant) {
+  for (const auto& mistake : mistakes) {
+    const auto result = run(mistake.arguments);
+    SCOPED_TRACE(::testing::PrintToString(mistake.arguments));
+    EXPECT_EQ(result.code, 64);
+    EXPECT_THAT(result.err, StartsWith("holdfast: "));
+    EXPECT_THAT(result.err, HasSubstr(mistake.words));
+    EXPECT_EQ(result.out, "");
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    mistakes, Usage,
-    ::testing::Values(
-        Mistake{{"rnu", "x"}, "\"holdfast run\""}, Mistake{{"bogus"}, "See holdfast --help"},
-        Mistake{{"ls", "--jsn"}, "--json"},
-        Mistake{{"run", "x", "--waitt", "1s", "--", "true"}, "--wait"},
-        Mistake{{"run", "x", "--wait", "10", "--", "true"}, "did you mean 10s?"},
-        Mistake{{"run", "x", "--ttl", "30sec", "--", "true"}, "did you mean 30s?"},
-        Mistake{{"run", "x", "--grace", "-1s", "--", "true"}, "--grace"},
-        Mistake{{"run", "x", "--max-hold", "0", "--", "true"}, "--max-hold"},
-        Mistake{{"run", "x", "--ttl", "1ms", "--", "true"}, "100"},
-        Mistake{{"run", "x", "--wait", "1s", "--no-wait", "--", "true"}, "--no-wait"},
-        Mistake{{"run", "x", "--shared", "--permits", "2", "--", "true"}, "--shared"},
-        Mistake{{"run", "x", "--permits", "0", "--", "true"}, "--permits"},
-        Mistake{{"run", "x", "y", "--permits", "2", "--", "true"}, "Give one NAME"},
-        Mistake{{"run", "x", "--on-loss", "cry", "--", "true"}, "--on-loss"},
-        Mistake{{"run", "x"}, "holdfast run NAME -- COMMAND"},
-        Mistake{{"run", "x", "--"}, "holdfast run NAME -- COMMAND"},
-        Mistake{{"run", "--", "true"}, "no NAME"},
-        Mistake{{"run", "job", "./backup", "now"}, "holdfast run job -- ./backup"},
-        Mistake{{"run", "", "--", "true"}, "the resource name is empty"},
-        Mistake{{"run", "a\nb", "--", "true"}, "U+000A"}, Mistake{{"inspect", "a\tb"}, "U+0009"},
-        Mistake{{"inspect", "\xff"}, "UTF-8"}, Mistake{{"revoke", std::string(513, 'x')}, "512"},
-        Mistake{{"inspect"}, "NAME"},
-        Mistake{{"run", "x", "--note", "a\nb", "--", "true"}, "--note"},
-        Mistake{{"info", "nosuch://host"}, "sqlite"}, Mistake{{"info", "locks.db"}, "store URL"},
-        Mistake{{"ls", "--store", ""}, "is empty"}, Mistake{{"ls", "--limit", "0"}, "--limit"},
-        Mistake{{"demo", "sale", "--buyers", "0"}, "--buyers"}, Mistake{{"demo"}, "demo"},
-        Mistake{{"completion", "tcsh"}, "bash"}));
 
 TEST_F(Usage, secrets_are_never_shown) {
   const auto result = run({"info", "sqlite://user:topsecret@host:99999/x"});
