@@ -29,6 +29,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+using std::chrono::milliseconds;
+
 /// The base of all contract tests: a fresh store, and ways to look at it.
 class Contract : public testing::TestWithParam<StoreKind> {
  protected:

@@ -128,7 +128,7 @@ TEST_P(FairnessOfProcesses, ADeadWaiterIsSkipped) {
 TEST_P(FairnessOfProcesses, AWaiterThatDiesAfterItsHandOverCostsItsTtlAtMost) {
   Lease holder = another().mutex("x", {.ttl = long_ttl}).acquire();
   Taker dead = taker();
-  dead.send("acquire", "x", scaled(2s).count(), (10 * patience).count());
+  dead.send("acquire", "x", milliseconds(scaled(2s)).count(), (10 * patience).count());
   ASSERT_TRUE(queued("x", 1));
   const Client b = client();
   Asking alive(b.mutex("x", {.ttl = long_ttl}));
@@ -144,7 +144,7 @@ TEST_P(FairnessOfProcesses, AWaiterThatDiesAfterItsHandOverCostsItsTtlAtMost) {
 TEST_P(FairnessOfProcesses, APausedWaiterIsPassedOverAndComesBack) {
   Lease holder = another().mutex("x", {.ttl = long_ttl}).acquire();
   Taker paused = taker();
-  paused.send("acquire", "x", scaled(1s).count(), (10 * patience).count());
+  paused.send("acquire", "x", milliseconds(scaled(1s)).count(), (10 * patience).count());
   ASSERT_TRUE(queued("x", 1));
   paused.process().pause();
   const Client b = client();

@@ -116,7 +116,7 @@ TEST_P(Tokens, OfAnEmptyLeaseAreZero) {
   EXPECT_FALSE(empty);
   EXPECT_EQ(empty.token(), 0u);
   EXPECT_EQ(empty.state(), LeaseState::released);
-  EXPECT_NE(empty.release(), ReleaseOutcome::released);
+  EXPECT_EQ(empty.release(), ReleaseOutcome::released);
 }
 
 TEST_P(Tokens, GuardAResource) {

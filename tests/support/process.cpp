@@ -47,6 +47,7 @@ Process::Process(std::vector<std::string> command, const std::vector<std::string
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, to_child[0], 0);
   ::posix_spawn_file_actions_adddup2(&actions, from_child[1], 1);
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // what the test itself inherited
   const int error = ::posix_spawn(&pid_, arguments.front(), &actions, nullptr, arguments.data(),
                                   variables.data());
   ::posix_spawn_file_actions_destroy(&actions);

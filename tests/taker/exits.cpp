@@ -48,11 +48,12 @@ int hold_and_fork(const char* url) {
   std::optional<Client> client(url);
   Lease lease = client->mutex("forked", options).acquire();
   say("granted", "forked", lease.token());
+  const Mutex other = client->mutex("other");
   const pid_t child = ::fork();
   if (child == 0) {
     std::error_code why;
     say("child", to_string(lease.state()), to_string(lease.loss_reason()), lease.ensure_held(why));
-    say("child-acquire", client->mutex("other").try_acquire(why).has_value(), why.value());
+    say("child-acquire", other.try_acquire(why).has_value(), why.value());
     say("child-release", to_string(lease.release()));
     client.reset();
     Client anew(url);
