@@ -19,8 +19,8 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
 
 std::unique_ptr<CLI::App> make_app(CommandLine& line) {
   auto app = std::make_unique<CLI::App>(
-      "Locks that hold across processes and machines: run a command under one, see who holds what, "
-      "take one away.",
+      "Locks that hold across processes and machines: run a command under one, see who holds "
+      "what, take one away.",
       "holdfast");
   app->formatter(std::make_shared<HelpFormatter>("COMMAND [OPTION...] [ARGUMENT...]"));
   app->set_help_flag("-h,--help", "Show this help; after a command, the help of that command");

@@ -52,11 +52,10 @@ int revoke(const Options& options) {
 
 void add_revoke(CLI::App& app, CommandLine& line) {
   auto* command = add_command(app, "revoke",
-                              "Take a name away from all its holders, at once and without asking. "
-                              "They are told that they lost it; the "
-                              "token rises, so that what they still write can be refused; the next "
-                              "waiter gets in. Exit code 1 if nobody "
-                              "held it.",
+                              "Take a name away from all its holders, at once and without "
+                              "asking. They are told that they lost it; the token rises, so "
+                              "that what they still write can be refused; the next waiter gets "
+                              "in. Exit code 1 if nobody held it.",
                               "[OPTION...] NAME", "  holdfast revoke order:payment:123456\n");
   const auto options = std::make_shared<Options>();
   command->add_option("NAME", options->name, "The name of the resource")->required();

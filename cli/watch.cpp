@@ -86,17 +86,15 @@ void add_watch(CLI::App& app, CommandLine& line) {
   auto* command = add_command(
       app, "watch",
       "Print a line each time that a name changes hands. Looks five times a second, so that "
-      "shorter tenures may go "
-      "unseen. Ends on Ctrl-C.",
+      "shorter tenures may go unseen. Ends on Ctrl-C.",
       "[OPTION...] NAME",
       "  holdfast watch nightly\n"
       "  holdfast watch nightly --json | jq -r 'select(.event == \"granted\") | .owner'\n");
   const auto options = std::make_shared<Options>();
   command->add_option("NAME", options->name, "The name of the resource")->required();
   command->add_flag("--json", options->json,
-                    "One JSON object a line: time, event (free, held, granted, released, expired, "
-                    "waiters, trouble), "
-                    "the holder's fields, waiters");
+                    "One JSON object a line: time, event (free, held, granted, released, "
+                    "expired, waiters, trouble), the holder's fields, waiters");
   add_store_option(*command, options->store);
   command->callback([&line, options] { line.action = [options] { return watch(*options); }; });
 }

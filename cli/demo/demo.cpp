@@ -92,12 +92,10 @@ int sale(const Options& options) {
 }
 
 constexpr auto description =
-    "A flash sale. Several processes sell the items of a shop whose stock they read, think about "
-    "and write back, as "
-    "applications do: first without a lock, which sells items that are not there, then under "
-    "Holdfast. Uses a lock "
-    "file of its own unless --store is given. Exit code 1 if the second half does not sell exactly "
-    "what is there.";
+    "A flash sale. Several processes sell the items of a shop whose stock they read, think "
+    "about and write back, as applications do: first without a lock, which sells items that are "
+    "not there, then under Holdfast. Uses a lock file of its own unless --store is given. Exit "
+    "code 1 if the second half does not sell exactly what is there.";
 
 }  // namespace
 

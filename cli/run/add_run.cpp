@@ -79,8 +79,8 @@ void add_options(CLI::App& command, Texts& texts) {
   command.add_flag("--no-wait", texts.no_wait, "Give up at once if others hold it")->excludes(wait);
   command
       .add_option("--ttl", texts.ttl,
-                  "How long the lock outlives a crash of this machine. Renewed in the background. "
-                  "Default: 30s")
+                  "How long the lock outlives a crash of this machine. Renewed in the "
+                  "background. Default: 30s")
       ->option_text("DURATION");
   auto* shared =
       command.add_flag("--shared", options.shared, "A reader's lock: shared with other readers");
@@ -90,9 +90,8 @@ void add_options(CLI::App& command, Texts& texts) {
       ->check(CLI::Range(1U, 4'294'967'295U).description(""));
   command
       .add_option("--on-loss", texts.on_loss,
-                  "What happens to the command when the lock is lost: term (TERM, then KILL after "
-                  "the grace), kill, "
-                  "or warn (only say so). Default: term")
+                  "What happens to the command when the lock is lost: term (TERM, then KILL "
+                  "after the grace), kill, or warn (only say so). Default: term")
       ->option_text("term|kill|warn")
       ->check(CLI::IsMember({"term", "kill", "warn"}).description(""));
   command.add_option("--grace", texts.grace, "Between TERM and KILL. Default: 10s")
@@ -116,10 +115,8 @@ void add_options(CLI::App& command, Texts& texts) {
 
 constexpr auto description =
     "Run a command while holding a lock. Several NAMEs are taken together, all or none. The "
-    "command runs in a process "
-    "group of its own, which gets the signals that holdfast gets; it is stopped when the lock is "
-    "lost, and killed when "
-    "holdfast is.";
+    "command runs in a process group of its own, which gets the signals that holdfast gets; it "
+    "is stopped when the lock is lost, and killed when holdfast is.";
 
 constexpr auto examples =
     R"(  holdfast run nightly-backup --no-wait -- ./backup.sh
