@@ -126,14 +126,13 @@ TEST_P(FieldFailureAtOpenStores, B40_database_conflicts) {
   {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 10; ++i)
-      threads.emplace_back(
-          [&, i, mutex = another().mutex("key:" + std::to_string(i % 3), lasting)] {
-            for (int round = 0; round < rounds(30); ++round) {
-              std::error_code why;
-              auto lease = mutex.try_acquire_for(patience, why);
-              if (!lease || lease->release() != ReleaseOutcome::released) ++errors;
-            }
-          });
+      threads.emplace_back([&, mutex = another().mutex("key:" + std::to_string(i % 3), lasting)] {
+        for (int round = 0; round < rounds(30); ++round) {
+          std::error_code why;
+          auto lease = mutex.try_acquire_for(patience, why);
+          if (!lease || lease->release() != ReleaseOutcome::released) ++errors;
+        }
+      });
     for (int i = 0; i < 4; ++i) store_->lock_for(250ms);
   }
   EXPECT_EQ(errors, 0);
@@ -337,7 +336,8 @@ TEST_P(FieldFailure, B73_store_up_but_locks_dead) {
   for (int i = 0; i < 20; ++i)
     calls.push_back(std::async(std::launch::async, [&, i] {
       std::error_code why;
-      const auto lease = cut.mutex("x" + std::to_string(i), lasting).try_acquire_for(200ms, why);
+      const auto lease =
+          cut.mutex("x" + std::to_string(i), {.ttl = scaled(2s)}).try_acquire_for(200ms, why);
       return lease ? std::error_code() : why;
     }));
   for (auto& call : calls)

@@ -225,7 +225,7 @@ HOLDFAST_ON_STORES_WITH(open_to_others, WaitingAtOpenStores);
 TEST_P(WaitingAtOpenStores, EndsThoughNobodyAnnouncesTheDeletionOfTheRecord) {
   const Client a = client();
   const Client b = client();
-  const Lease lease = a.mutex("x", {.ttl = long_ttl}).acquire();
+  const Lease lease = a.mutex("x", {.ttl = scaled(3s)}).acquire();
   Asking waiting(b.mutex("x", {.ttl = long_ttl}));
   ASSERT_TRUE(queued("x"));
   store_->erase("x");
