@@ -28,8 +28,8 @@ namespace holdfast {
 /// to 512 bytes; `domain:type:id` is the recommended form.
 ///
 /// The destructor releases what is still held, ends all waits with errc::closed and returns within
-/// ClientOptions::request_timeout. In a child of fork(2) a client is dead and its leases are lost
-/// there: make a new one. Thread-safe.
+/// ClientOptions::request_timeout. In a child of fork(2) a client is dead: its calls throw
+/// errc::closed, and its leases are lost there: make a new one. Thread-safe.
 class Client {
  public:
   /// Opens the store. Throws Error: bad_url, unavailable, misconfigured, denied, unsupported.

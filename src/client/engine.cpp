@@ -69,6 +69,16 @@ std::optional<Failure> Engine::unusable() const {
   return {};
 }
 
+Failure Engine::closed() const { return {errc::closed, "the client of " + store_ + " was closed"}; }
+
+/// A driver knows neither what its caller does nor, with many requests in one step, on what.
+std::string Engine::about(std::string_view what, std::string_view name,
+                          std::string_view words) const {
+  std::string all(what);
+  if (!name.empty()) all.append(" ").append(quoted(name));
+  return all.append(" on ").append(store_).append(": ").append(words);
+}
+
 void Engine::log(LogLevel level, std::string_view what, std::string_view resource,
                  std::string_view words) const noexcept {
   if (options_.log) options_.log(LogEntry{level, what, store_, resource, words});
@@ -87,8 +97,8 @@ void Engine::close() noexcept {
     for (Ticket* ticket = tickets_; ticket;) {
       Ticket* next = ticket->after;
       if (ticket->place == Ticket::Place::local_queue) {
-        std::erase(ticket->recipe->lane->waiting, ticket);
-        finish(*ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+        ticket->recipe->lane->waiting.erase(*ticket);
+        finish(*ticket, closed());
       } else if (ticket->tenure) {
         to_release.push_back(Tenure::asked(ticket->tenure));  // it waits, or was granted just now
       }
@@ -111,7 +121,7 @@ void Engine::close() noexcept {
       question = next;
     }
     std::lock_guard lock(mutex_);
-    const Failure failure{errc::closed, "the client of " + store_ + " was closed"};
+    const Failure failure = closed();
     // What was not brought to the driver yet will find that there is none.
     for (Ticket* ticket = tickets_; ticket;) {
       Ticket* next = ticket->after;

@@ -17,6 +17,7 @@
 #include "base/loop.hpp"
 #include "base/result.hpp"
 #include "base/url.hpp"
+#include "client/compensation.hpp"
 #include "client/hold.hpp"
 #include "client/keeper.hpp"
 #include "client/lane.hpp"
@@ -26,8 +27,6 @@
 #include "driver/driver.hpp"
 
 namespace holdfast::client {
-
-class Compensation;
 
 /// Everything behind a Client: brings callers, the local queue, the keeper and a driver together.
 ///
@@ -103,7 +102,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   driver::Host host();
   template <class T, class Start>
-  Result<T> ask(Start start);
+  Result<T> ask(std::string_view what, std::string_view name, Start start);
+  [[nodiscard]] Failure closed() const;
+  [[nodiscard]] std::string about(std::string_view what, std::string_view name,
+                                  std::string_view words) const;
   [[nodiscard]] std::optional<Failure> unusable() const;
 
   // acquire (engine_acquire.cpp)
@@ -131,7 +133,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Leaving unseat(Hold& hold);
   [[nodiscard]] bool pass(const Hold& from, Instant now);  // under mutex_
   void depart(const std::shared_ptr<Tenure>& tenure, const Leaving& leaving);
-  void compensate(driver::RequestPtr request, Instant until);
+  void compensate(driver::RequestPtr request, Instant until, Compensation::Until proof);
 
   // keep (engine_keep.cpp)
   void keep();  // on the loop: renews what is due, arms the timer

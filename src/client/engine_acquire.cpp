@@ -74,6 +74,11 @@ Result<Lease> Engine::acquire(const std::shared_ptr<const Recipe>& recipe, Insta
 void Engine::start_acquire(const std::shared_ptr<const Recipe>& recipe, Instant deadline,
                            std::stop_token stop, Done done) {
   if (forked()) throw Error(errc::closed, unusable()->words);
+  std::unique_lock lock(mutex_);
+  if (closed_) {  // nobody runs the loop any more
+    lock.unlock();
+    return done(std::make_exception_ptr(Error(errc::closed, closed().words)), std::nullopt);
+  }
   auto* ticket =
       new AsyncTicket(shared_from_this(), recipe, deadline, clock_.now(), std::move(done));
   loop_.post([this, ticket, stop = std::move(stop)]() mutable {
@@ -95,7 +100,7 @@ Engine::Begun Engine::begin(Ticket& ticket) {
   tickets_ = &ticket;
   ++metrics_.waiting;
   if (closed_) {
-    finish(ticket, Failure{errc::closed, "the client of " + store_ + " is closed"});
+    finish(ticket, closed());
     return Begun::finished;
   }
   if (Lane* lane = recipe.lane.get(); lane && lane->busy()) {
@@ -113,7 +118,7 @@ Engine::Begun Engine::begin(Ticket& ticket) {
       return Begun::finished;
     }
     ticket.place = Ticket::Place::local_queue;
-    lane->waiting.push_back(&ticket);
+    lane->waiting.push_back(ticket);
     return Begun::queued;
   }
   send_to_store(ticket);
@@ -139,8 +144,7 @@ void Engine::send_to_store(Ticket& ticket) {
 }
 
 void Engine::stand(Ticket& ticket) {
-  if (!driver_)
-    return answered(ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+  if (!driver_) return answered(ticket, closed());
   if (ticket.canceled.load())
     return answered(ticket, Failure{errc::canceled, "the wait was canceled"});
   ticket.stood = true;
@@ -154,37 +158,43 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
   Lane* const lane = ticket.recipe->lane.get();
   if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
     // It answered so late that the lease is over for us: not ours, and not to be left behind.
-    compensate(Tenure::asked(ticket.tenure), answer->basis + answer->ttl);
+    compensate(Tenure::asked(ticket.tenure), answer->basis + answer->ttl,
+               Compensation::Until::answered);
     answer = Failure{errc::unavailable, "the answer of " + store_ +
                                             " came after the lease had ended; a longer TTL "
                                             "or a quicker store is needed"};
   }
   if (!answer) {
-    if (answer.failure().code == errc::unknown)
-      compensate(Tenure::asked(ticket.tenure), now + ticket.recipe->ttl);
+    Failure failure = answer.failure();
+    if (failure.code == errc::unknown)
+      compensate(Tenure::asked(ticket.tenure), now + ticket.recipe->ttl,
+                 Compensation::Until::released);
+    if (failure.code != errc::timeout)
+      failure.words = about("acquire", ticket.recipe->names.front(), failure.words);
     std::lock_guard lock(mutex_);
+    if (closed_) failure = closed();
     if (lane) {
       lane->standing = nullptr;
       post_stand(next_in(*lane));
     }
-    return finish(ticket, answer.failure());
+    return finish(ticket, std::move(failure));
   }
 
-  const auto tenure = std::move(ticket.tenure);
-  tenure->tokens = std::move(answer->tokens);
-  tenure->token_block = answer->token_block;
-  tenure->auto_renew = ticket.recipe->auto_renew;
-  tenure->contended = answer->contended;
-  tenure->contended_since = now;
-  tenure->confirm(answer->basis, answer->ttl);
-  const Instant renewal = Keeper::renewal_at(*tenure);
+  Tenure& granted = *ticket.tenure;
+  granted.tokens = std::move(answer->tokens);
+  granted.token_block = answer->token_block;
+  granted.auto_renew = ticket.recipe->auto_renew;
+  granted.contended = answer->contended;
+  granted.contended_since = now;
+  granted.confirm(answer->basis, answer->ttl);
+  const Instant renewal = Keeper::renewal_at(granted);
   const Instant verdict =
-      std::min(Keeper::jeopardy_at(*tenure), Instant(Duration(tenure->valid_until.load())));
+      std::min(Keeper::jeopardy_at(granted), Instant(Duration(granted.valid_until.load())));
   {
     std::lock_guard lock(mutex_);
-    if (closed_) {  // being closed: its close() releases what stands at the store
-      return finish(ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
-    }
+    // Being closed: its close() releases what stands at the store.
+    if (closed_) return finish(ticket, closed());
+    const auto tenure = std::move(ticket.tenure);
     if (lane) {
       lane->standing = nullptr;
       lane->holder = tenure.get();
@@ -192,7 +202,7 @@ void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
     keeper_.add(*tenure);
     finish(ticket, seat(tenure, ticket, 0, answer->predecessor, now));
   }
-  if (watchdog_) watchdog_->arm(std::min(verdict, Instant(Duration(tenure->valid_until.load()))));
+  if (watchdog_) watchdog_->arm(verdict);
   if (renewal < keep_armed_) {
     keep_armed_ = renewal;
     keep_timer_.arm(renewal, [this] { keep(); });
@@ -218,8 +228,8 @@ Lease Engine::seat(const std::shared_ptr<Tenure>& tenure, const Ticket& ticket,
 
 Ticket* Engine::next_in(Lane& lane) {
   if (lane.waiting.empty()) return nullptr;
-  Ticket* ticket = lane.waiting.front();
-  lane.waiting.pop_front();
+  Ticket* ticket = &lane.waiting.front();
+  lane.waiting.erase(*ticket);
   send_to_store(*ticket);
   return ticket;
 }
@@ -228,7 +238,7 @@ void Engine::post_stand(Ticket* ticket) {
   if (!ticket) return;
   if (closed_) {
     ticket->recipe->lane->standing = nullptr;
-    return finish(*ticket, Failure{errc::closed, "the client of " + store_ + " was closed"});
+    return finish(*ticket, closed());
   }
   loop_.post([this, ticket] { stand(*ticket); });
 }
@@ -237,7 +247,7 @@ void Engine::cancel(Ticket& ticket) {
   std::lock_guard lock(mutex_);
   ticket.canceled = true;
   if (ticket.place == Ticket::Place::local_queue) {
-    std::erase(ticket.recipe->lane->waiting, &ticket);
+    ticket.recipe->lane->waiting.erase(ticket);
     finish(ticket, Failure{errc::canceled,
                            "the wait for '" + ticket.recipe->names.front() + "' was canceled"});
   } else if (ticket.place == Ticket::Place::at_store && ticket.tenure) {
@@ -250,7 +260,7 @@ void Engine::cancel(Ticket& ticket) {
 bool Engine::leave_local_queue(Ticket& ticket) {
   std::lock_guard lock(mutex_);
   if (ticket.place != Ticket::Place::local_queue) return false;
-  std::erase(ticket.recipe->lane->waiting, &ticket);
+  ticket.recipe->lane->waiting.erase(ticket);
   finish(ticket, busy(*ticket.recipe));
   return true;
 }
@@ -283,10 +293,10 @@ bool Engine::pass(const Hold& from, Instant now) {
   Tenure& tenure = *from.tenure_;
   Lane* lane = tenure.lane;
   if (!lane || lane->waiting.empty() || closed_) return false;
-  Ticket& next = *lane->waiting.front();
+  Ticket& next = lane->waiting.front();
   if (!may_pass(tenure, now, options_) || !interchangeable(*next.recipe, from.recipe()))
     return false;
-  lane->waiting.pop_front();
+  lane->waiting.erase(next);
   if (tenure.contended) ++tenure.passes;
   ++metrics_.local_passes;
   finish(next, seat(from.tenure_, next, tenure.tokens_used++, Predecessor::released, now));

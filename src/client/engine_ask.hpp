@@ -6,16 +6,17 @@
 
 namespace holdfast::client {
 
-/// Asks the driver something and waits for the answer. `start` gets the handler, on the loop.
+/// Asks the driver something and waits for the answer. `what` and `name` are for the words of a
+/// failure. `start` gets the handler, on the loop.
 /// Cannot hang: closing the client answers what the driver has not.
 template <class T, class Start>
-Result<T> Engine::ask(Start start) {
+Result<T> Engine::ask(std::string_view what, std::string_view name, Start start) {
   if (auto failure = unusable()) return *failure;
   Loop::Call call(loop_);
   std::optional<Result<T>> answer;
   Question question;
   question.abort = [&] {
-    answer = Failure{errc::closed, "the client of " + store_ + " was closed"};
+    answer = closed();
     call.done();
   };
   call.start([&] {
@@ -31,6 +32,8 @@ Result<T> Engine::ask(Start start) {
     });
   });
   call.wait();
+  if (!*answer && answer->failure().code != errc::timeout)
+    return Failure{answer->failure().code, about(what, name, answer->failure().words)};
   return std::move(*answer);
 }
 

@@ -128,7 +128,11 @@ Instant Engine::bark(Instant now) {
     signals = std::exchange(signals_, {});
   }
   if (doubtful) loop_.post([this] { keep(); });  // after a pause of the process: at once
-  for (Task& signal : signals) signal();
+  while (!signals.empty()) {
+    for (Task& signal : signals) signal();
+    std::lock_guard lock(mutex_);
+    signals = std::exchange(signals_, {});  // also what a callback set off by closing the client
+  }
   std::lock_guard lock(mutex_);
   return signals_.empty() ? keeper_.next_verdict() : Instant::min();
 }
@@ -205,6 +209,7 @@ std::optional<Failure> Engine::renew(Hold& hold) {
   if (over()) return lost();
   std::vector<std::shared_ptr<Tenure>> batch{hold.tenure_};
   auto answer = ask<std::vector<driver::Renewal>>(
+      "renew", hold.request().names.front(),
       [&](auto handler) { driver_->renew({Tenure::asked(hold.tenure_)}, std::move(handler)); });
   std::optional<Failure> failure;
   if (!answer)
@@ -232,8 +237,9 @@ std::optional<Failure> Engine::downgrade(Hold& hold) {
     }
     tenure.lane = nullptr;
   }
-  auto answer =
-      ask<driver::Grant>([&](auto handler) { driver_->acquire(request, std::move(handler)); });
+  auto answer = ask<driver::Grant>("downgrade", request->names.front(), [&](auto handler) {
+    driver_->acquire(request, std::move(handler));
+  });
   if (answer) return {};
   return answer.failure();
 }

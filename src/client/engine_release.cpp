@@ -65,14 +65,15 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
     return leaving.outcome.value_or(ReleaseOutcome::unknown);
   }
   bool asked = false;
-  const auto answer = ask<driver::Released>([&](driver::Handler<driver::Released> handler) {
-    asked = true;
-    // Copies: once the store has answered, the caller may have gone, and this closure with it.
-    Engine* const engine = this;
-    Ticket* const next = leaving.next;
-    driver_->release(Tenure::asked(hold.tenure_), std::move(handler));
-    if (next) engine->stand(*next);  // shares the release's transaction where the store batches
-  });
+  const auto answer = ask<driver::Released>(
+      "release", hold.request().names.front(), [&](driver::Handler<driver::Released> handler) {
+        asked = true;
+        // Copies: once the store has answered, the caller may have gone, and this closure with it.
+        Engine* const engine = this;
+        Ticket* const next = leaving.next;
+        driver_->release(Tenure::asked(hold.tenure_), std::move(handler));
+        if (next) engine->stand(*next);  // shares the release's transaction where the store batches
+      });
   if (!asked) {
     std::lock_guard lock(mutex_);
     post_stand(leaving.next);
@@ -84,7 +85,7 @@ ReleaseOutcome Engine::release(Hold& hold) noexcept {
   }
   hold.seat_.store(Hold::Seat::unconfirmed);
   loop_.post([this, tenure = hold.tenure_, until = leaving.until] {
-    compensate(Tenure::asked(tenure), until);
+    compensate(Tenure::asked(tenure), until, Compensation::Until::answered);
   });
   return ReleaseOutcome::unknown;
 }
@@ -99,22 +100,24 @@ void Engine::depart(const std::shared_ptr<Tenure>& tenure, const Leaving& leavin
     if (self->driver_)
       self->driver_->release(Tenure::asked(tenure), [engine = self.get(), tenure, until](
                                                         const Result<driver::Released>& answer) {
-        if (!answer) engine->compensate(Tenure::asked(tenure), until);
+        if (!answer)
+          engine->compensate(Tenure::asked(tenure), until, Compensation::Until::answered);
       });
     if (next) self->stand(*next);
   };
   if (!loop_.try_run(task)) loop_.post(std::move(task));
 }
 
-void Engine::compensate(driver::RequestPtr request, Instant until) {
+void Engine::compensate(driver::RequestPtr request, Instant until, Compensation::Until proof) {
   if (!driver_ || !request) return;
   auto& place = compensations_[request->id];
   if (place) return;  // going on already
   const Id id = request->id;
-  place = std::make_unique<Compensation>(loop_, *driver_, std::move(request), until, [this, id] {
-    // From within the compensation: gone only after this step.
-    loop_.post([this, id] { compensations_.erase(id); });
-  });
+  place =
+      std::make_unique<Compensation>(loop_, *driver_, std::move(request), until, proof, [this, id] {
+        // From within the compensation: gone only after this step.
+        loop_.post([this, id] { compensations_.erase(id); });
+      });
   place->start();
 }
 

@@ -1,24 +1,43 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 
 #include <holdfast/options.hpp>
 
 #include "client/tenure.hpp"
+#include "client/ticket.hpp"
 
 namespace holdfast::client {
 
-struct Ticket;
+/// Tickets in order of arrival, linked through themselves: an empty queue costs two pointers.
+class LocalQueue {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return !first_; }
+  [[nodiscard]] Ticket& front() const noexcept { return *first_; }
+  void push_back(Ticket& ticket) noexcept {
+    ticket.ahead = last_;
+    ticket.behind = nullptr;
+    (last_ ? last_->behind : first_) = &ticket;
+    last_ = &ticket;
+  }
+  void erase(Ticket& ticket) noexcept {
+    (ticket.ahead ? ticket.ahead->behind : first_) = ticket.behind;
+    (ticket.behind ? ticket.behind->ahead : last_) = ticket.ahead;
+  }
+
+ private:
+  Ticket* first_ = nullptr;
+  Ticket* last_ = nullptr;
+};
 
 /// The local queue of one resource: of all exclusive requests of this client for it, one stands at
 /// the store, or holds; the others wait here. Guarded by the engine's mutex.
 struct Lane {
   Tenure* holder = nullptr;
   Ticket* standing = nullptr;  ///< its request is at the store
-  std::deque<Ticket*> waiting;
+  LocalQueue waiting;
 
   [[nodiscard]] bool busy() const noexcept { return holder || standing || !waiting.empty(); }
 };

@@ -32,9 +32,11 @@ struct Ticket {
 
   std::optional<Result<Lease>> result;
 
-  // Links of the engine's list of unfinished tickets.
+  // Links of the engine's list of unfinished tickets, and of the local queue.
   Ticket* before = nullptr;
   Ticket* after = nullptr;
+  Ticket* ahead = nullptr;
+  Ticket* behind = nullptr;
 
   /// The result is there. Called once, under the engine's mutex; afterwards the ticket may be gone.
   virtual void finished() noexcept = 0;

@@ -16,6 +16,7 @@ struct Watchdog::State {
   std::mutex setting;  // guards the pair of `armed` and the timer's setting
   std::atomic<Instant::rep> armed{Instant::max().time_since_epoch().count()};
   std::atomic<bool> stopping{false};
+  std::atomic<bool> abandoned{false};  // stopped by its own bark, whose owner may be gone
 
   ~State() {
     if (timer >= 0) ::close(timer);
@@ -35,10 +36,10 @@ struct Watchdog::State {
   }
 
   void run() {
-    while (!stopping.load()) {
+    for (bool last = false; !last && !abandoned.load();) {
+      last = stopping.load();  // then once more, for what was to be told before the stop
       std::uint64_t times = 0;
-      if (::read(timer, &times, sizeof times) < 0 && errno != EINTR) return;
-      if (stopping.load()) return;
+      if (!last && ::read(timer, &times, sizeof times) < 0 && errno != EINTR) return;
       {
         std::lock_guard lock(setting);
         armed.store(Instant::max().time_since_epoch().count(), std::memory_order_release);
@@ -68,10 +69,12 @@ void Watchdog::stop() noexcept {
     alarm.it_value.tv_nsec = 1;
     ::timerfd_settime(state_->timer, TFD_TIMER_ABSTIME, &alarm, nullptr);
   }
-  if (thread_.get_id() == std::this_thread::get_id())
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    state_->abandoned.store(true);
     thread_.detach();
-  else
+  } else {
     thread_.join();
+  }
 }
 
 }  // namespace holdfast::client
