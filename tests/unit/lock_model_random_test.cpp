@@ -192,6 +192,7 @@ class World {
 
   void withdraw(Known& known) {
     const bool held = whole(known.request, before());
+    if (waits_anywhere(known.request.id)) touched_ = known.request.names;
     const auto grant = model(known.client).withdraw(known.request);
     EXPECT_EQ(grant.has_value(), held);
     EXPECT_FALSE(waits_anywhere(known.request.id));
@@ -330,6 +331,7 @@ class World {
 
   void check_grants(const std::string& name, const Record& record, const Record& before) {
     EXPECT_GE(record.token, before.token);
+    if (name == revoked_ && before.token > 0) EXPECT_GT(record.token, before.token);
     for (const Holder& holder : record.holders) {
       EXPECT_LT(holder.token + holder.token_block - 1, record.token + 1);
       const bool fresh = std::none_of(before.holders.begin(), before.holders.end(),
@@ -351,6 +353,7 @@ class World {
         ticket = queued->ticket;
         const Hint told{holder.client, Hint::Kind::granted, holder.lease};
         EXPECT_NE(std::find(hints_.begin(), hints_.end(), told), hints_.end()) << "not woken";
+        touched_.insert(touched_.end(), queued->names.begin(), queued->names.end());
         if (holder.lease != acting_) {
           EXPECT_TRUE(live(*queued)) << "a dead waiter was granted";
           EXPECT_LE(holder.expires, queued->alive_until);

@@ -26,12 +26,13 @@ Duration heartbeat_every(const Request& request) {
 }  // namespace
 
 void RecordDriver::hold(const RequestPtr& request, const Grant& grant) {
-  if (spare_) {
+  Held held{request, grant.basis + grant.ttl};
+  if (spare_ && !held_.contains(request->id)) {  // it is there after a downgrade
     spare_.key() = request->id;
-    spare_.mapped() = Held{request, grant.basis + grant.ttl};
+    spare_.mapped() = std::move(held);
     held_.insert(std::move(spare_));
   } else {
-    held_.insert_or_assign(request->id, Held{request, grant.basis + grant.ttl});
+    held_.insert_or_assign(request->id, std::move(held));
   }
   if (held_.size() < sweep_held_at_) return;
   // Leases that their client has given up without a release, since the store was out of reach.
