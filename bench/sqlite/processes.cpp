@@ -60,7 +60,7 @@ class Contest {
   }
 
   [[nodiscard]] const std::vector<Duration>& hand_over_times() const { return hand_overs_; }
-  [[nodiscard]] Duration longest_wait() const { return quantile(waits_, 1.0); }
+  [[nodiscard]] const std::vector<Duration>& wait_times() const { return waits_; }
   [[nodiscard]] double most_to_least() const {
     double most = 0;
     double least = 0;
@@ -165,8 +165,13 @@ std::vector<Line> eight_processes(Plan& plan, Breaches& breaches) {
       line("hand-over p99", milliseconds_of(quantile(contest.hand_over_times(), 0.99)), "ms");
   tail.raw = milliseconds_of(quantile(commits.times, 0.99));
   tail.ratio = tail.ours / *tail.raw;
-  return {changes, middle, tail, line("most / least", contest.most_to_least(), "times"),
-          line("longest wait", milliseconds_of(contest.longest_wait()), "ms")};
+  return {changes,
+          middle,
+          tail,
+          line("most / least", contest.most_to_least(), "times"),
+          line("wait p50", milliseconds_of(median(contest.wait_times())), "ms"),
+          line("wait p99", milliseconds_of(quantile(contest.wait_times(), 0.99)), "ms"),
+          line("longest wait", milliseconds_of(quantile(contest.wait_times(), 1.0)), "ms")};
 }
 
 std::vector<Line> idle_waiter(Plan& plan, Breaches&) {
