@@ -41,15 +41,15 @@ Capabilities capabilities() {
   can.wake_up = Capabilities::WakeUp::event;
   can.wake_up_bound = std::chrono::seconds(2);
   can.fairness = Capabilities::Fairness::fifo;
-  can.token_source =
-      "counter in the record, started and kept above the time of day in microseconds";
+  can.token_source = "counter of the resource, no lower than the time of day in microseconds";
   can.token_bits = 63;
   can.expiry_clock = "boot clock of the machine";
   can.survives_client_crash = true;
   can.survives_server_restart = true;
   can.exclusion = "single node, durable";
-  can.dead_waiter_bound = std::chrono::duration_cast<std::chrono::milliseconds>(
-      driver::LockModel::waiter_window(std::chrono::hours(1)));
+  // A process that ended is passed over at once; one that stands still, after its window and the
+  // heartbeat of the next.
+  can.dead_waiter_bound = std::chrono::seconds(8);
   return can;
 }
 
