@@ -659,7 +659,7 @@ TEST_P(RecordDriverTest, HandlersMayCallTheDriver) {
 }
 
 TEST_P(RecordDriverTest, LongChainOfHandOversDoesNotGoDeep) {
-  constexpr int count = 3'000;
+  constexpr int count = 600;
   std::vector<RequestPtr> leases;
   std::vector<int> order;
   const auto first = hold("x");
