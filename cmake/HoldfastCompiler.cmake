@@ -12,7 +12,9 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(CCACHE_PROGRAM ccache)
   if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+    # The sloppiness is what ccache asks for where there are precompiled headers.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND};-E;env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CCACHE_PROGRAM}")
   endif()
   # Errors in colour, though Ninja is no terminal.
   set(CMAKE_COLOR_DIAGNOSTICS ON)

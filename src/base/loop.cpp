@@ -40,6 +40,7 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
   std::atomic<int> interested{0};        // parked calls, and the background thread when it idles
   std::atomic<bool> calls_since{false};  // since the background thread last looked
   std::atomic<bool> caller_came{false};  // a blocking call was posted to the background thread
+  std::atomic<bool> look_wanted{false};  // whoever drives next polls before he leaves
   std::atomic<bool> stopping{false};
   std::vector<Task> deferred;  // of the driver
 
@@ -78,6 +79,11 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
   /// Gives the loop up: to the oldest parked call, else, if work is waiting, to the background
   /// thread.
   void leave() noexcept {
+    if (look_wanted.load(std::memory_order_relaxed)) {
+      look_wanted.store(false);
+      io.poll();
+      flush();
+    }
     driven_here = nullptr;
     if (!calls_since.load(std::memory_order_relaxed)) calls_since.store(true);
     driven.store(false);
@@ -117,6 +123,9 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
     while (!stopping.load()) {
       if (posted.load() == 0 && calls_since.exchange(false)) {
         background_wake.wait_for(lock, grace);
+        // Calls that follow each other closely may never wait, and so never look at timers and
+        // descriptors themselves.
+        if (calls_since.load()) look_wanted.store(true);
         continue;
       }
       if (!try_take()) {

@@ -17,9 +17,18 @@ seen = build / "tidy"
 seen.mkdir(exist_ok=True)
 
 
+def plain(command):
+    """The compiler's command without ccache and precompiled headers, which need not have been built."""
+    words = shlex.split(command)
+    words = words[next(i for i, word in enumerate(words) if "clang++" in word) :]
+    while "-include-pch" in words:  # -Xclang -include-pch -Xclang FILE -Xclang -include -Xclang FILE
+        at = words.index("-include-pch") - 1
+        del words[at : at + 8]
+    return [word for word in words if word != "-Winvalid-pch"]
+
+
 def fingerprint(unit):
-    command = shlex.split(unit["command"])
-    command = command[next(i for i, word in enumerate(command) if "clang++" in word) :]  # without ccache
+    command = unit["arguments"]
     command = command[: command.index("-o")] + ["-E", "-C", "-o", "-", unit["file"]]  # -C: NOLINT is a comment
     text = subprocess.run(command, cwd=unit["directory"], check=True, capture_output=True).stdout
     return hashlib.sha256(text + (root / ".clang-tidy").read_bytes()).hexdigest()
@@ -29,7 +38,7 @@ def tidy(unit):
     stamp = seen / fingerprint(unit)
     if stamp.exists():
         return ""
-    run = subprocess.run(["clang-tidy-19", "-p", str(build), "--quiet", unit["file"]], capture_output=True, text=True)
+    run = subprocess.run(["clang-tidy-19", "-p", str(seen), "--quiet", unit["file"]], capture_output=True, text=True)
     if run.returncode == 0:
         stamp.touch()
         return ""
@@ -38,6 +47,10 @@ def tidy(unit):
 
 def main():
     units = json.loads((build / "compile_commands.json").read_text())
+    units = [unit for unit in units if not unit["file"].endswith((".hxx", ".cxx"))]
+    for unit in units:
+        unit["arguments"] = plain(unit.pop("command"))
+    (seen / "compile_commands.json").write_text(json.dumps(units))
     if len(sys.argv) > 2:
         units = [unit for unit in units if Path(unit["file"]) in wanted]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

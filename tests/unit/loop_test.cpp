@@ -128,6 +128,28 @@ TEST(Loop, TimersFireAndCanBeRearmedAndCanceled) {
   gone.get_future().get();
 }
 
+TEST(Loop, CallsThatNeverWaitStarveNoTimer) {
+  Loop loop;
+  std::atomic<bool> fired{false};
+  std::unique_ptr<Loop::Timer> timer;
+  const auto call = [&](Task task) {
+    Loop::Call here(loop);
+    here.start([&] {
+      task();
+      here.done();
+    });
+    here.wait();
+  };
+  call([&] {
+    timer = std::make_unique<Loop::Timer>(loop);
+    timer->arm(boot_clock::now() + 10ms, [&] { fired = true; });
+  });
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (!fired && std::chrono::steady_clock::now() < end) call([] {});
+  EXPECT_TRUE(fired);
+  call([&] { timer.reset(); });
+}
+
 TEST(Loop, ReadableTellsEachTimeThatSomethingCame) {
   Loop loop;
   int ends[2];

@@ -14,16 +14,16 @@ namespace holdfast::driver {
 
 /// One holder in a resource's record.
 struct Holder {
-  Id lease;            ///< Request::id: the only key for renewal and release
-  Id client;           ///< whose bell to ring
+  Id lease;   ///< Request::id: the only key for renewal and release
+  Id client;  ///< whose bell to ring
   std::string owner;
-  std::string label;   ///< "host:pid" of the client
+  std::string label;  ///< "host:pid" of the client
   std::string note;
   Mode mode;
   std::uint64_t token = 0;  ///< first of its block
   std::uint32_t token_block = 1;
   std::chrono::system_clock::time_point since;
-  Instant expires;     ///< on the store's clock
+  Instant expires;  ///< on the store's clock
   Duration ttl{};
   Predecessor predecessor = Predecessor::none;
 
@@ -51,8 +51,8 @@ struct Waiter {
 struct Record {
   std::uint64_t token = 0;  ///< the highest token given away
   std::vector<Holder> holders;
-  std::vector<Waiter> waiters;  ///< by ticket
-  Id last;                      ///< the lease that ended last …
+  std::vector<Waiter> waiters;            ///< by ticket
+  Id last;                                ///< the lease that ended last …
   Predecessor ended = Predecessor::none;  ///< … and how
 
   [[nodiscard]] bool idle() const noexcept { return holders.empty() && waiters.empty(); }
