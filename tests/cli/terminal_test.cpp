@@ -98,7 +98,8 @@ TEST_F(OnATerminal, control_c_ends_the_command_and_us) {
 
 TEST_F(OnATerminal, control_c_is_the_command_s_to_handle) {
   Session session(
-      command({"job"}, "trap 'echo no; exit 4' INT; echo ready; while :; do sleep 1000; done"),
+      // Short sleeps: a signal between two commands of a shell waits for the end of the next one.
+      command({"job"}, "trap 'echo no; exit 4' INT; echo ready; while :; do sleep 0.1; done"),
       url());
   ASSERT_TRUE(session.shows("ready"));
   session.type("\x03");
