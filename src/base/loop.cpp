@@ -98,7 +98,7 @@ struct Loop::State : std::enable_shared_from_this<Loop::State> {
       Call* next = first;
       unpark(*next);
       next->promoted_ = true;
-      next->wake_.notify_one();
+      next->wake_->notify_one();
     } else {
       background_wake.notify_one();
     }
@@ -239,14 +239,15 @@ bool Loop::Call::wait_until(Instant deadline) {
     }
     std::unique_lock lock(loop_.gate);  // also: whoever is in done() must be out of it
     if (done_.load(std::memory_order_acquire)) return true;
+    if (!wake_) wake_.emplace();
     loop_.park(*this);
     bool in_time = true;
     if (loop_.driven.load()) {
       const auto woken = [this] { return promoted_ || done_.load(std::memory_order_acquire); };
       if (deadline == Instant::max())
-        wake_.wait(lock, woken);
+        wake_->wait(lock, woken);
       else
-        in_time = wake_.wait_for(lock, until(deadline), woken);
+        in_time = wake_->wait_for(lock, until(deadline), woken);
     }
     if (promoted_) {  // the loop was taken for us
       promoted_ = false;
@@ -280,7 +281,7 @@ void Loop::Call::done() noexcept {
   from_outside_.store(true, std::memory_order_release);
   const bool in_poll = driving_;
   done_.store(true, std::memory_order_release);
-  wake_.notify_one();  // under the lock: afterwards the call may be gone
+  if (wake_) wake_->notify_one();  // under the lock: afterwards the call may be gone
   if (in_poll) asio::post(loop.io, [] {});
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "base/task.hpp"
@@ -102,7 +103,7 @@ class Loop::Call {
   void leave() noexcept;
 
   Loop::State& loop_;
-  std::condition_variable wake_;
+  std::optional<std::condition_variable> wake_;  // once it has parked: most never do
   std::atomic<bool> done_{false};
   std::atomic<bool> from_outside_{false};  // done() was not called by our own drive
   bool promoted_ = false;                  // asked to drive

@@ -154,7 +154,7 @@ void Engine::stand(Ticket& ticket) {
 }
 
 void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
-  const Instant now = clock_.now();
+  const Instant now = answer && answer->at_once ? answer->basis : clock_.now();
   Lane* const lane = ticket.recipe->lane.get();
   if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
     // It answered so late that the lease is over for us: not ours, and not to be left behind.

@@ -51,7 +51,7 @@ Released LockModel::release(const Request& request) {
       end(*rows[i], find_holder(*rows[i], request.id), Predecessor::released);
       store_.changed(request.names[i]);
     }
-    settle(request.names);
+    if (rows.size() > 1 || !rows[0]->idle()) settle(request.names);
     return Released::released;
   }
   const bool ended = end_rest(request, rows);

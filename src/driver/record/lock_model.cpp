@@ -60,6 +60,11 @@ Result<LockModel::Standing> LockModel::acquire(const Request& request, bool may_
                                                bool unheard) {
   if (auto failure = check(request)) return *std::move(failure);
   const Rows rows = this->rows(request.names);
+  if (rows.size() == 1 && rows[0]->idle() && rows[0]->last != request.id) {  // most often
+    auto grant = this->grant(request, rows);
+    if (!grant) return grant.failure();
+    return Standing{.grant = std::move(*grant)};
+  }
   const bool queued = heartbeat(request, rows);
   settle(request.names);
 
