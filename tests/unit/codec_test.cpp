@@ -176,8 +176,9 @@ TEST(Codec, SurvivesAnyBytes) {
     std::string bytes = good;
     for (std::size_t n = 1 + random() % 4; n > 0; --n)
       bytes[random() % bytes.size()] = static_cast<char>(random());
-    if (const auto record = decode_record(bytes); record.ok())
+    if (const auto record = decode_record(bytes); record.ok()) {
       EXPECT_EQ(encode(record.value()), bytes);
+    }
     (void)decode_cell(bytes);
   }
 }

@@ -158,8 +158,12 @@ TEST_F(KeeperTest, RandomHistoriesNeverExtendPastWhatTheStoreConfirmed) {
         }
       }
       for (Tenure* lost : keeper_here.judge(at).lost) lost->standing = Tenure::Standing::lost;
-      if (over) EXPECT_EQ(tenure->at(at), Tenure::Standing::lost);
-      if (tenure->at(at) != Tenure::Standing::lost) EXPECT_LT(at, store_end);
+      if (over) {
+        EXPECT_EQ(tenure->at(at), Tenure::Standing::lost);
+      }
+      if (tenure->at(at) != Tenure::Standing::lost) {
+        EXPECT_LT(at, store_end);
+      }
       over = over || tenure->at(at) == Tenure::Standing::lost;
     }
   }

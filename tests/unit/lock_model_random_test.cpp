@@ -147,8 +147,12 @@ class World {
     const auto standing = model(known.client).acquire(request, may_wait, unheard);
     if (!standing.ok()) {
       EXPECT_FALSE(held) << "a lease that was there is refused";
-      if (standing.failure().code == errc::timeout) EXPECT_FALSE(may_wait);
-      if (standing.failure().code == errc::lost) EXPECT_FALSE(unheard);
+      if (standing.failure().code == errc::timeout) {
+        EXPECT_FALSE(may_wait);
+      }
+      if (standing.failure().code == errc::lost) {
+        EXPECT_FALSE(unheard);
+      }
       known.over = true;
       return;
     }
@@ -171,7 +175,9 @@ class World {
     const bool held = whole(known.request, before());
     const auto renewal = model(known.client).renew(known.request);
     EXPECT_EQ(renewal.outcome == Renewal::Outcome::renewed, held);
-    if (held) EXPECT_EQ(model(known.client).look(known.request).grant->ttl, known.request.ttl);
+    if (held) {
+      EXPECT_EQ(model(known.client).look(known.request).grant->ttl, known.request.ttl);
+    }
     if (!held) {
       EXPECT_FALSE(held_anywhere(known.request.id)) << "what is left of a lost lease";
       known.torn = false;
@@ -181,8 +187,12 @@ class World {
   void release(Known& known) {
     const bool held = whole(known.request, before());
     const auto outcome = model(known.client).release(known.request);
-    if (held) EXPECT_EQ(outcome, Released::released);
-    if (!held && !known.released) EXPECT_EQ(outcome, Released::already_lost);
+    if (held) {
+      EXPECT_EQ(outcome, Released::released);
+    }
+    if (!held && !known.released) {
+      EXPECT_EQ(outcome, Released::already_lost);
+    }
     known.released = known.released || held;
     known.over = true;
     EXPECT_FALSE(held_anywhere(known.request.id));
@@ -331,7 +341,9 @@ class World {
 
   void check_grants(const std::string& name, const Record& record, const Record& before) {
     EXPECT_GE(record.token, before.token);
-    if (name == revoked_ && before.token > 0) EXPECT_GT(record.token, before.token);
+    if (name == revoked_ && before.token > 0) {
+      EXPECT_GT(record.token, before.token);
+    }
     for (const Holder& holder : record.holders) {
       EXPECT_LT(holder.token + holder.token_block - 1, record.token + 1);
       const bool fresh = std::none_of(before.holders.begin(), before.holders.end(),
@@ -342,8 +354,9 @@ class World {
       const auto wall =
           std::chrono::duration_cast<std::chrono::microseconds>(wall_.time_since_epoch());
       EXPECT_GE(holder.token, static_cast<std::uint64_t>(wall.count()));
-      if (record.last == before.last && record.ended == before.ended)
+      if (record.last == before.last && record.ended == before.ended) {
         EXPECT_EQ(holder.predecessor, before.ended);
+      }
       const auto queued =
           std::find_if(before.waiters.begin(), before.waiters.end(),
                        [&](const Waiter& waiter) { return waiter.lease == holder.lease; });

@@ -27,7 +27,9 @@ TEST(Loop, ABlockingCallRunsInTheCallingThreadWhenNobodyDrives) {
     });
     call.wait();
     EXPECT_FALSE(loop.on_loop());
-    if (tries > 0) EXPECT_EQ(ran, std::this_thread::get_id());
+    if (tries > 0) {
+      EXPECT_EQ(ran, std::this_thread::get_id());
+    }
   }
 }
 
