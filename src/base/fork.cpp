@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 namespace holdfast {
 namespace {
@@ -20,5 +21,16 @@ constinit std::atomic<std::uint32_t> generation{0};
 }  // namespace
 
 std::uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
+
+void keep_for_ever(std::shared_ptr<void> thing) {
+  struct Kept {
+    std::shared_ptr<void> thing;
+    Kept* next;
+  };
+  static std::atomic<Kept*> first{nullptr};  // reachable, so that no leak is reported
+  auto* kept = new Kept{std::move(thing), first.load()};
+  while (!first.compare_exchange_weak(kept->next, kept)) {
+  }
+}
 
 }  // namespace holdfast

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 namespace holdfast {
 
@@ -8,5 +9,9 @@ namespace holdfast {
 /// has woken up in a child, where its threads do not exist and its leases are not its own.
 /// Thread-safe, one load.
 [[nodiscard]] std::uint32_t fork_generation() noexcept;
+
+/// Never destroys it: for what a child of fork(2) inherits and must not touch, since locks may be
+/// held by threads that it does not have. Thread-safe.
+void keep_for_ever(std::shared_ptr<void> thing);
 
 }  // namespace holdfast

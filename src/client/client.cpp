@@ -1,5 +1,6 @@
 #include <holdfast/client.hpp>
 
+#include "base/fork.hpp"
 #include "base/name.hpp"
 #include "client/engine.hpp"
 
@@ -29,7 +30,7 @@ Client& Client::operator=(Client&& other) noexcept {
 Client::~Client() {
   if (!engine_) return;
   if (engine_->forked())
-    new std::shared_ptr<client::Engine>(std::move(engine_));  // its threads are not in this process
+    keep_for_ever(std::move(engine_));  // its threads are not in this process
   else
     engine_->close();
 }

@@ -148,13 +148,16 @@ void Engine::stand(Ticket& ticket) {
   if (ticket.canceled.load())
     return answered(ticket, Failure{errc::canceled, "the wait was canceled"});
   ticket.stood = true;
+  asking_ = true;
   driver_->acquire(Tenure::asked(ticket.tenure), [this, &ticket](Result<driver::Grant> answer) {
     answered(ticket, std::move(answer));
   });
+  asking_ = false;
 }
 
 void Engine::answered(Ticket& ticket, Result<driver::Grant> answer) {
-  const Instant now = answer && answer->at_once ? answer->basis : clock_.now();
+  // Answered within the call that asked: no time has passed that anybody waited for.
+  const Instant now = std::exchange(asking_, false) && answer ? answer->basis : clock_.now();
   Lane* const lane = ticket.recipe->lane.get();
   if (answer && answer->basis + answer->ttl - drift_margin(answer->ttl) <= now) {
     // It answered so late that the lease is over for us: not ours, and not to be left behind.

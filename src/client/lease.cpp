@@ -11,11 +11,6 @@ namespace {
 
 const std::vector<std::string> no_names;
 
-/// In a child of fork(2) nothing may be destroyed: locks may be held by threads that do not exist.
-void leak(std::shared_ptr<client::Hold> hold) {
-  new std::shared_ptr<client::Hold>(std::move(hold));
-}
-
 Failure over(const client::Hold& hold) {
   const auto state = hold.state();
   std::string words =
@@ -41,7 +36,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 Lease::~Lease() {
   if (!hold_) return;
   if (hold_->forked())
-    leak(std::move(hold_));
+    keep_for_ever(std::move(hold_));
   else if (!hold_->over())
     hold_->engine()->release_detached(*hold_);
 }

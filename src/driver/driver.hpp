@@ -130,7 +130,6 @@ struct Grant {
   Duration ttl{};   ///< as granted by the store, from `basis`
   Predecessor predecessor = Predecessor::none;
   bool contended = false;  ///< others wait at the store
-  bool at_once = false;    ///< answered within the call that asked: `basis` is now
 };
 
 /// What became of one lease in a batch of renewals.

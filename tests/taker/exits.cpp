@@ -52,8 +52,10 @@ int hold_and_fork(const char* url) {
   const pid_t child = ::fork();
   if (child == 0) {
     std::error_code why;
-    say("child", to_string(lease.state()), to_string(lease.loss_reason()), lease.ensure_held(why));
-    say("child-acquire", other.try_acquire(why).has_value(), why.value());
+    const bool held = lease.ensure_held(why);
+    say("child", to_string(lease.state()), to_string(lease.loss_reason()), held);
+    const bool acquired = other.try_acquire(why).has_value();
+    say("child-acquire", acquired, why.value());
     say("child-release", to_string(lease.release()));
     client.reset();
     Client anew(url);

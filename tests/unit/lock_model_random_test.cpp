@@ -8,6 +8,7 @@
 #include <random>
 
 #include "driver/record/lock_model.hpp"
+#include "support/timing.hpp"
 #include "unit/fake_store.hpp"
 
 namespace holdfast::driver {
@@ -477,7 +478,8 @@ std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
 
 TEST(LockModelRandom, RulesHoldAfterEveryStep) {
   const std::uint64_t only = number_from("HOLDFAST_MODEL_SEED", 0);
-  const std::uint64_t runs = number_from("HOLDFAST_MODEL_RUNS", 1000);
+  const std::uint64_t runs =
+      number_from("HOLDFAST_MODEL_RUNS", 1000 / (test::slowness * test::slowness));
   for (std::uint64_t seed = only ? only : 1; seed <= (only ? only : runs); ++seed) {
     World(seed).run(300);
     ASSERT_FALSE(HasFailure()) << "seed " << seed;

@@ -22,8 +22,6 @@ void count_from(std::optional<Result<Standing>>& result, Instant basis) {
 void RecordDriver::Acquire::apply(Step& step) {
   result.emplace(step.model.acquire(*request, request->deadline > step.now));
   count_from(result, step.basis);
-  if (result->ok() && (*result)->grant)
-    (*result)->grant->at_once = step.driver.batching_ == Batching::none;
 }
 
 void RecordDriver::Acquire::revisit(Step& step) {
