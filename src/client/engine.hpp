@@ -155,10 +155,11 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Capabilities capabilities_;
 
   Loop loop_;
-  Question* questions_ = nullptr;                                        // on the loop
-  std::unique_ptr<driver::Driver> driver_;                               // on the loop
-  Loop::Timer keep_timer_{loop_};                                        // on the loop
-  Instant keep_armed_ = Instant::max();                                  // on the loop
+  Question* questions_ = nullptr;           // on the loop
+  bool asking_ = false;                     // on the loop: within the acquire() of the driver
+  std::unique_ptr<driver::Driver> driver_;  // on the loop
+  Loop::Timer keep_timer_{loop_};           // on the loop
+  Instant keep_armed_ = Instant::max();     // on the loop
   std::unordered_map<Id, std::unique_ptr<Compensation>> compensations_;  // on the loop
 
   std::mutex mutex_;  // guards what follows
