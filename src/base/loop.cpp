@@ -225,7 +225,9 @@ bool Loop::Call::wait_until(Instant deadline) {
       loop_.enter();
     }
     if (driving_) {
-      while (!done_.load(std::memory_order_acquire)) {
+      // In one total order with done(): it sees that we drive and wakes us, or we see that it is
+      // done.
+      while (!done_.load()) {
         if (deadline == Instant::max()) {
           loop_.run_one();
         } else {
@@ -279,10 +281,9 @@ void Loop::Call::done() noexcept {
   }
   std::lock_guard lock(loop.gate);
   from_outside_.store(true, std::memory_order_release);
-  const bool in_poll = driving_;
-  done_.store(true, std::memory_order_release);
+  done_.store(true);
   if (wake_) wake_->notify_one();  // under the lock: afterwards the call may be gone
-  if (in_poll) asio::post(loop.io, [] {});
+  if (driving_.load()) asio::post(loop.io, [] {});
 }
 
 struct Loop::Timer::State {

@@ -107,7 +107,7 @@ class Loop::Call {
   std::atomic<bool> done_{false};
   std::atomic<bool> from_outside_{false};  // done() was not called by our own drive
   bool promoted_ = false;                  // asked to drive
-  bool driving_ = false;
+  std::atomic<bool> driving_{false};
   Call* before_ = nullptr;  // in the list of parked calls
   Call* after_ = nullptr;
 };

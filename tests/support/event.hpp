@@ -13,11 +13,9 @@ namespace holdfast::test {
 class Event {
  public:
   void set() {
-    {
-      const std::lock_guard lock(mutex_);
-      ++count_;
-    }
-    happened_.notify_all();
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    happened_.notify_all();  // under the lock: whoever sees the count may destroy us
   }
   [[nodiscard]] int count() const {
     const std::lock_guard lock(mutex_);
@@ -39,10 +37,8 @@ template <class T>
 class Inbox {
  public:
   void put(T value) {
-    {
-      const std::lock_guard lock(mutex_);
-      values_.push_back(std::move(value));
-    }
+    const std::lock_guard lock(mutex_);
+    values_.push_back(std::move(value));
     filled_.notify_all();
   }
   /// The next one, or nothing if none came in time.
