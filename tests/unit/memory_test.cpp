@@ -48,12 +48,10 @@ class Client {
   bool comes(const std::function<bool()>& condition) {
     for (const Instant end = boot_clock::now() + 10s; boot_clock::now() < end;) {
       bool met = false;
-      Loop::Call call(loop);
-      call.start([&] { met = condition(); });
-      (void)call.wait_until(boot_clock::now() + (met ? 0ms : 1ms));
-      call.done();
-      call.wait();
+      on_loop([&] { met = condition(); });
       if (met) return true;
+      Loop::Call idle(loop);  // drives the loop for a moment
+      (void)idle.wait_until(boot_clock::now() + 1ms);
     }
     return false;
   }
