@@ -108,7 +108,7 @@ class ClockStep : public Pause {
     for (const char* place : {"/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
                               "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1"})
       if (::access(place, R_OK) == 0) library_ = place;
-    if (library_.empty()) GTEST_SKIP() << "libfaketime is not installed (Debian: libfaketime)";
+    if (library_.empty()) FAIL() << "libfaketime is not installed (Debian: libfaketime)";
   }
   /// A taker whose wall clock is what `step` writes.
   Taker shifted() {
